@@ -3,7 +3,7 @@ import { RalphError } from '../contract/errors.ts'
 import type { TaskLockState as WireLock } from '../contract/fleet/channel.ts'
 import { formatTimestamp } from '../contract/time.ts'
 import { lockName, outcomeName } from '../loop/ways/notes/notes-prompt.ts'
-import type { LockState } from '../loop/ways/notes/read-lock.ts'
+import type { LockState } from '../loop/core/way.ts'
 import { writeFileAtomic } from '../platform/files/atomic-file.ts'
 import {
   exists,

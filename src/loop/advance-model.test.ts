@@ -22,7 +22,7 @@ import { FailureClass, noUsage } from '../contract/outcome.ts'
 import { Progress, historyLimits, type Step } from '../contract/progress.ts'
 import type { Report } from '../contract/report.ts'
 import { advance } from './advance.ts'
-import { getCheckName } from './iteration/checks.ts'
+import { getCheckName } from './core/request-checks.ts'
 import type { AttemptEnd, Fact } from './core/fact.ts'
 import type { Order } from './core/order.ts'
 

@@ -3,7 +3,7 @@ import type { Outcome, Usage } from '../contract/outcome.ts'
 import type { Progress, SprintStatus } from '../contract/progress.ts'
 import type { Fact } from '../loop/core/fact.ts'
 import type { AttemptBudget } from '../loop/core/limits.ts'
-import type { LockState } from '../loop/ways/notes/read-lock.ts'
+import type { LockState } from '../loop/core/way.ts'
 
 /** What the runtime needs from outside. Adapters implement these; the runtime never imports an adapter. */
 export interface Ports {

@@ -1,6 +1,6 @@
 import type { CheckResult, Progress } from '../contract/progress.ts'
 import type { Check } from '../contract/settings.ts'
-import { getCheckName } from '../loop/iteration/checks.ts'
+import { getCheckName } from '../loop/core/request-checks.ts'
 import type { Fact } from '../loop/core/fact.ts'
 import { listDefiningFiles } from './defining-files.ts'
 import type { OrderContext, OrderByType } from './context.ts'

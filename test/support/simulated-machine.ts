@@ -15,7 +15,8 @@ import type { Inventory, PromptEnd, RequestBody, RequestReply, RequestType } fro
 import type { MachineOrder, MachineFact } from '../../src/contract/fleet/channel-work.ts'
 import { noUsage, type Outcome } from '../../src/contract/outcome.ts'
 import type { AttemptEnd } from '../../src/loop/core/fact.ts'
-import { readLock, type LockState } from '../../src/loop/ways/notes/read-lock.ts'
+import type { LockState } from '../../src/loop/core/way.ts'
+import { readLock } from '../../src/loop/ways/notes/read-lock.ts'
 import { buildReport } from './builders.ts'
 import { buildOutcome } from './virtual.ts'
 

@@ -2,7 +2,7 @@ import { and, eq, inArray, isNotNull, sql, type SQL } from 'drizzle-orm'
 import type { Fact } from '../../loop/core/fact.ts'
 import type { Order } from '../../loop/core/order.ts'
 import { buildIterationPrompt } from '../../loop/prompts.ts'
-import { choosePhaseModel } from '../../loop/ways/phases/agent-choice.ts'
+import { chooseModel } from '../../loop/way-queries.ts'
 import { agentPrompts } from '../database/agent-prompt.ts'
 import { jsonValue, timestampMs } from '../database/columns.ts'
 import type { Tx } from '../database/database.ts'
@@ -100,7 +100,7 @@ async function enqueueAttempt(
 
 function attemptPromptFields({ agent, sprint: { progress } }: LockedSprint, iteration: number) {
   const live = progress.live.find(({ number }) => number === iteration)
-  const model = (live && choosePhaseModel(progress, live)) ?? progress.model ?? agent.model
+  const model = (live && chooseModel(progress, live)) ?? progress.model ?? agent.model
   return {
     model,
     text: live ? buildIterationPrompt(progress, { ...live, notesFolder: agent.notesFolder ?? undefined }) : '',

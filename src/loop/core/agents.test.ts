@@ -11,6 +11,7 @@ import {
   workOrders,
 } from '../../../test/support/builders.ts'
 import { chooseAgent, addAgentLimit } from './agents.ts'
+import { fromProgress } from '../progress-codec.ts'
 
 const hour = 3_600_000
 const both = started({ agents: ['claude', 'codex'] })
@@ -22,14 +23,14 @@ describe('the agent that works', () => {
   const agents = { runAgents: ['claude', 'codex'] }
 
   it('is the first choice', () => {
-    expect(chooseAgent(buildProgress(agents), noon)).toEqual({ agent: 'claude' })
+    expect(chooseAgent(fromProgress(buildProgress(agents)), noon)).toEqual({ agent: 'claude' })
   })
 
   it('is the next one while the first is limited, up to the exact reset time', () => {
     const progress = buildProgress({ ...agents, agentLimits: [{ agent: 'claude', until: noon + 1 }] })
 
-    expect(chooseAgent(progress, noon)).toEqual({ agent: 'codex' })
-    expect(chooseAgent(progress, noon + 1)).toEqual({ agent: 'claude' })
+    expect(chooseAgent(fromProgress(progress), noon)).toEqual({ agent: 'codex' })
+    expect(chooseAgent(fromProgress(progress), noon + 1)).toEqual({ agent: 'claude' })
   })
 
   it('is the one that is free first, if all are limited', () => {
@@ -39,11 +40,14 @@ describe('the agent that works', () => {
       { agent: 'gemini', until: noon + 1 },
     ]
 
-    expect(chooseAgent(buildProgress({ ...agents, agentLimits }), noon)).toEqual({ agent: 'codex', until: noon + 3 })
+    expect(chooseAgent(fromProgress(buildProgress({ ...agents, agentLimits })), noon)).toEqual({
+      agent: 'codex',
+      until: noon + 3,
+    })
   })
 
   it('is undefined if no agents are configured', () => {
-    expect(chooseAgent(buildProgress(), noon)).toEqual({})
+    expect(chooseAgent(fromProgress(buildProgress()), noon)).toEqual({})
   })
 })
 
@@ -53,9 +57,9 @@ it('a limit replaces the previous one of the same agent, and expired limits are 
     { agent: 'codex', until: noon - 5 },
   ]
 
-  expect(addAgentLimit(buildProgress({ agentLimits }), 'claude', noon + 9, noon).agentLimits).toEqual([
-    { agent: 'claude', until: noon + 9 },
-  ])
+  expect(
+    addAgentLimit(fromProgress(buildProgress({ agentLimits })), 'claude', noon + 9, noon).history.agentLimits,
+  ).toEqual([{ agent: 'claude', until: noon + 9 }])
 })
 
 describe('a switch', () => {

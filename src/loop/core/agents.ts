@@ -1,10 +1,10 @@
-import type { Progress } from '../../contract/progress.ts'
+import { setHistory, type Sprint } from './sprint.ts'
 
 /** Returns the first choice that is not limited; if all are, the one whose limit ends first, and when. */
 export function chooseAgent(
-  { runAgents = [], agentLimits = [] }: Progress,
+  { run, history: { agentLimits = [] } }: Sprint,
   at: number,
-  candidates: readonly string[] = runAgents,
+  candidates: readonly string[] = run?.agents ?? [],
 ): { readonly agent?: string; readonly until?: number } {
   const limits = new Map(agentLimits.map(({ agent, until }) => [agent, until]))
   const free = candidates.find((agent) => (limits.get(agent) ?? 0) <= at)
@@ -14,8 +14,8 @@ export function chooseAgent(
 }
 
 /** Records that an agent has reached its usage limit; drops expired limits. */
-export function addAgentLimit(progress: Progress, agent: string | undefined, until: number, at: number): Progress {
-  if (agent === undefined) return progress
-  const others = (progress.agentLimits ?? []).filter((limit) => limit.agent !== agent && limit.until > at)
-  return { ...progress, agentLimits: [...others, { agent, until }] }
+export function addAgentLimit(sprint: Sprint, agent: string | undefined, until: number, at: number): Sprint {
+  if (agent === undefined) return sprint
+  const others = (sprint.history.agentLimits ?? []).filter((limit) => limit.agent !== agent && limit.until > at)
+  return setHistory(sprint, { agentLimits: [...others, { agent, until }] })
 }

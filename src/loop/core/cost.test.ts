@@ -16,6 +16,7 @@ import {
 } from '../../../test/support/builders.ts'
 import { noUsage } from '../../contract/outcome.ts'
 import { getRemainingBudget } from './limits.ts'
+import { fromProgress } from '../progress-codec.ts'
 
 const usage = { inputTokens: 10, outputTokens: 2, cacheReadTokens: 300, cacheWriteTokens: 40 }
 const works = (costUsd?: number): Play => attemptEnded({ kind: 'report', report: buildReport() }, { costUsd, usage })
@@ -51,7 +52,7 @@ describe('an attempt without a price', () => {
     )
     const [live = buildLive()] = progress.live
 
-    expect(getRemainingBudget(progress, live).usd).toBeCloseTo(0.3)
+    expect(getRemainingBudget(fromProgress(progress), live).usd).toBeCloseTo(0.3)
   })
 
   it('is reported once if there is a limit in USD, which cannot count it', () => {

@@ -1,7 +1,8 @@
 import type { Usage } from '../../contract/outcome.ts'
-import type { LiveIteration, Progress } from '../../contract/progress.ts'
+import type { LiveIteration } from '../../contract/progress.ts'
 import { replaceLive } from './live-iteration.ts'
 import { emitEvent, type Order } from './order.ts'
+import type { Sprint } from './sprint.ts'
 
 export type Expense = {
   readonly usage: Usage
@@ -12,23 +13,23 @@ export type Expense = {
 }
 
 /** Adds the cost of an attempt to its iteration and to the sprint. */
-export function addCost(progress: Progress, live: LiveIteration, spent: Expense) {
+export function addCost(sprint: Sprint, live: LiveIteration, spent: Expense) {
   const { costEstimated, model } = spent
   const counted: LiveIteration = {
     ...addToSum(live, spent),
     ...(costEstimated && { costEstimated }),
     ...(model !== undefined && { model }),
   }
-  return { progress: replaceLive(addSprintCost(progress, spent), counted), live: counted }
+  return { sprint: replaceLive(addSprintCost(sprint, spent), counted), live: counted }
 }
 
 /** Adds cost outside of attempts, such as that of a hook. */
-export const addSprintCost = (progress: Progress, spent: Expense): Progress => ({
-  ...progress,
-  stats: addToSum(progress.stats, spent),
+export const addSprintCost = (sprint: Sprint, spent: Expense): Sprint => ({
+  ...sprint,
+  stats: addToSum(sprint.stats, spent),
 })
 
-type CostSum = Pick<Progress['stats'], 'usage' | 'costUsd' | 'spentUsd'>
+type CostSum = Pick<Sprint['stats'], 'usage' | 'costUsd' | 'spentUsd'>
 
 /** An attempt without a price makes the sum unknown, not zero; the known part is kept beside it. */
 function addToSum<T extends CostSum>(sum: T, { usage, costUsd }: Expense): T {
@@ -41,8 +42,9 @@ function addToSum<T extends CostSum>(sum: T, { usage, costUsd }: Expense): T {
 export const getKnownCost = ({ costUsd, spentUsd: known }: Omit<CostSum, 'usage'>): number => known ?? costUsd ?? 0
 
 /** A limit in USD cannot count work without a price, so warn about it. */
-export function warnUnpriced(before: Progress, after: Progress): Order[] {
-  const { limits, runLimits = {} } = before
+export function warnUnpriced(before: Sprint, after: Sprint): Order[] {
+  const { limits } = before.plan
+  const runLimits = before.run?.limits ?? {}
   const hasBudget = (runLimits.usd ?? limits.usd) !== 'off' || limits.iterationUsd !== 'off'
   if (!hasBudget || before.stats.costUsd === null || after.stats.costUsd !== null) return []
   const text = `some of the work has no known price: the limits in USD only count the rest, so far $${getKnownCost(after.stats).toFixed(2)}`

@@ -1,6 +1,7 @@
 import type { Usage } from '../../contract/outcome.ts'
-import type { LiveIteration, Progress } from '../../contract/progress.ts'
+import type { LiveIteration } from '../../contract/progress.ts'
 import { mergeUsage } from './cost.ts'
+import type { Sprint } from './sprint.ts'
 
 type InterruptedSession = NonNullable<LiveIteration['interrupted']>
 
@@ -18,12 +19,14 @@ export function createInterrupted(session: string, live: LiveIteration, usage: U
 }
 
 /** Starts the next attempt: in the interrupted session if a user sent a message since, otherwise with a fresh context. */
-export function startAttempt(progress: Progress, live: LiveIteration, at: number): LiveIteration {
+export function startAttempt(sprint: Sprint, live: LiveIteration, at: number): LiveIteration {
   const { interrupted, ...fresh } = live
-  const resumes = interrupted?.agent === live.agent && listMessagesSince(progress, live).length > 0
+  const resumes = interrupted?.agent === live.agent && listMessagesSince(sprint, live).length > 0
   return { ...fresh, ...(resumes && { interrupted }), stage: 'agent', promptedAt: at }
 }
 
 /** Messages that users sent since the prompt of the interrupted session. */
-export const listMessagesSince = ({ messages = [] }: Progress, { interrupted }: Pick<LiveIteration, 'interrupted'>) =>
-  interrupted ? messages.filter(({ at }) => at > interrupted.promptedAt) : []
+export const listMessagesSince = (
+  { inbox: { messages = [] } }: Sprint,
+  { interrupted }: Pick<LiveIteration, 'interrupted'>,
+) => (interrupted ? messages.filter(({ at }) => at > interrupted.promptedAt) : [])

@@ -13,6 +13,7 @@ import {
   workOrders,
 } from '../../../test/support/builders.ts'
 import { getRemainingBudget } from './limits.ts'
+import { fromProgress } from '../progress-codec.ts'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -74,8 +75,10 @@ describe('the time of a sprint', () => {
   it('limits the attempt to what is left', () => {
     const { progress } = after(sprint, started(), reports({}, noon + 20 * minute))
 
-    expect(getRemainingBudget(progress, progress.live[0])).toEqual({ durationMs: 40 * minute })
-    expect(getRemainingBudget({ ...progress, runLimits: { durationMs: 30 * minute } }, buildLive())).toEqual({
+    expect(getRemainingBudget(fromProgress(progress), progress.live[0])).toEqual({ durationMs: 40 * minute })
+    expect(
+      getRemainingBudget(fromProgress({ ...progress, runLimits: { durationMs: 30 * minute } }), buildLive()),
+    ).toEqual({
       durationMs: 10 * minute,
     })
   })

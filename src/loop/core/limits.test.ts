@@ -17,6 +17,7 @@ import {
 import { noUsage } from '../../contract/outcome.ts'
 import { unlimitedIterations } from '../../contract/progress.ts'
 import { getRemainingBudget, describeReachedLimit } from './limits.ts'
+import { fromProgress } from '../progress-codec.ts'
 
 const spend = (costUsd: number) => attemptEnded({ kind: 'report', report: buildReport() }, { costUsd })
 
@@ -28,7 +29,9 @@ const use = (inputTokens: number, outputTokens: number) =>
 
 it('finds no limit reached where none is set', () => {
   expect(
-    describeReachedLimit(buildProgress({ stats: { currentIteration: 999_999, costUsd: 1e6, activeMs: 1e12 } })),
+    describeReachedLimit(
+      fromProgress(buildProgress({ stats: { currentIteration: 999_999, costUsd: 1e6, activeMs: 1e12 } })),
+    ),
   ).toBeUndefined()
 })
 
@@ -193,13 +196,13 @@ describe('what an attempt may still use', () => {
   const used = { ...noUsage, inputTokens: 60, outputTokens: 10, cacheReadTokens: 900 }
 
   it('is unlimited without limits', () => {
-    expect(getRemainingBudget(buildProgress(), buildLive())).toEqual({})
+    expect(getRemainingBudget(fromProgress(buildProgress()), buildLive())).toEqual({})
   })
 
   it('is what the sprint has left', () => {
     const progress = buildProgress({ limits: { usd: 5, tokens: 100 }, stats: { costUsd: 2, usage: used } })
 
-    expect(getRemainingBudget(progress, buildLive())).toEqual({ usd: 3, tokens: 30 })
+    expect(getRemainingBudget(fromProgress(progress), buildLive())).toEqual({ usd: 3, tokens: 30 })
   })
 
   it('is what the iteration has left, if that is less', () => {
@@ -208,17 +211,22 @@ describe('what an attempt may still use', () => {
       stats: { costUsd: 2 },
     })
 
-    expect(getRemainingBudget(progress, buildLive({ costUsd: 0.25, usage: used }))).toEqual({ usd: 0.75, tokens: 10 })
+    expect(getRemainingBudget(fromProgress(progress), buildLive({ costUsd: 0.25, usage: used }))).toEqual({
+      usd: 0.75,
+      tokens: 10,
+    })
   })
 
   it('is what the sprint has left, if the iteration may have more', () => {
     const progress = buildProgress({ limits: { usd: 5, iterationUsd: 4 }, stats: { costUsd: 3 } })
 
-    expect(getRemainingBudget(progress, buildLive())).toEqual({ usd: 2 })
+    expect(getRemainingBudget(fromProgress(progress), buildLive())).toEqual({ usd: 2 })
   })
 
   it('follows the flag of this run', () => {
-    expect(getRemainingBudget(buildProgress({ limits: { usd: 5 }, runLimits: { usd: 1 } }), buildLive())).toEqual({
+    expect(
+      getRemainingBudget(fromProgress(buildProgress({ limits: { usd: 5 }, runLimits: { usd: 1 } })), buildLive()),
+    ).toEqual({
       usd: 1,
     })
   })

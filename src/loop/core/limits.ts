@@ -1,17 +1,19 @@
 import { formatDuration } from '../../contract/time.ts'
 import type { Usage } from '../../contract/outcome.ts'
-import type { LiveIteration, Progress } from '../../contract/progress.ts'
+import type { LiveIteration } from '../../contract/progress.ts'
 import { getKnownCost } from './cost.ts'
+import type { Sprint } from './sprint.ts'
 
 /** Describes the limit that forbids another iteration; undefined if there is none. */
-export function describeReachedLimit(progress: Progress): string | undefined {
-  const { currentIteration, maxIterations } = progress.stats
+export function describeReachedLimit(sprint: Sprint): string | undefined {
+  const { currentIteration, maxIterations } = sprint.stats
   if (currentIteration >= maxIterations) return `${maxIterations} iterations (limits.iterations)`
-  return describeSpentLimit(progress)
+  return describeSpentLimit(sprint)
 }
 
 /** Describes the limit that forbids even another attempt of the current iteration. */
-export function describeSpentLimit({ limits, runLimits = {}, stats }: Progress): string | undefined {
+export function describeSpentLimit({ plan: { limits }, run, stats }: Sprint): string | undefined {
+  const runLimits = run?.limits ?? {}
   const usd = runLimits.usd ?? limits.usd
   const duration = runLimits.durationMs ?? limits.duration
   const spent = getKnownCost(stats)
@@ -27,14 +29,15 @@ export function describeSpentLimit({ limits, runLimits = {}, stats }: Progress):
 }
 
 /** Nothing has changed for limits.no-progress iterations. */
-export const isStuck = ({ limits, stats }: Progress): boolean =>
+export const isStuck = ({ plan: { limits }, stats }: Sprint): boolean =>
   limits.noProgress !== 'off' && stats.withoutProgress >= limits.noProgress
 
 /** Absent fields are unlimited. */
 export type AttemptBudget = { readonly usd?: number; readonly tokens?: number; readonly durationMs?: number }
 
 /** What the next attempt may still use of the sprint's limits, and of its iteration's. */
-export function getRemainingBudget({ limits, runLimits = {}, stats }: Progress, live?: LiveIteration): AttemptBudget {
+export function getRemainingBudget({ plan: { limits }, run, stats }: Sprint, live?: LiveIteration): AttemptBudget {
+  const runLimits = run?.limits ?? {}
   const usd = findLeast([
     subtractUsed(runLimits.usd ?? limits.usd, getKnownCost(stats)),
     live && subtractUsed(limits.iterationUsd, getKnownCost(live)),

@@ -1,5 +1,6 @@
 import type { SprintEvent } from '../../contract/events.ts'
-import type { Progress, SprintStatus } from '../../contract/progress.ts'
+import type { SprintStatus } from '../../contract/progress.ts'
+import type { Sprint } from './sprint.ts'
 
 /** What the runtime must do next. Every order except `tell` and `abort` results in one fact. A run ends when no order is open. */
 export type Order =
@@ -16,12 +17,15 @@ export type Order =
   | { readonly type: 'abort'; readonly what: 'waits' | 'attempts' | 'all' }
   | { readonly type: 'tell'; readonly event: SprintEvent }
 
-export type Transition = { readonly progress: Progress; readonly orders: readonly Order[] }
+/** The next state of a sprint and what to do about it. */
+export type Decision = { readonly sprint: Sprint; readonly orders: readonly Order[] }
 
 export const emitEvent = (event: SprintEvent): Order => ({ type: 'tell', event })
 
-/** Prepends orders to a transition. */
-export const andThen = (orders: readonly Order[], next: Transition): Transition => ({
-  progress: next.progress,
+export const createNote = (level: 'info' | 'warning', text: string): Order => emitEvent({ type: 'note', level, text })
+
+/** Prepends orders to a decision. */
+export const andThen = (orders: readonly Order[], next: Decision): Decision => ({
+  sprint: next.sprint,
   orders: [...orders, ...next.orders],
 })

@@ -1,5 +1,5 @@
 import type { FailureClass } from '../../contract/outcome.ts'
-import type { Progress } from '../../contract/progress.ts'
+import type { Sprint } from './sprint.ts'
 
 type Policy =
   /** Wait for the reset; not counted as a failure. If the reset is unknown, probe after `probeMs`; if it has passed, after `soonestMs`. */
@@ -37,7 +37,7 @@ export const getPolicy = (failure: FailureClass): Policy => policies[failure]
 export const parking = policies.usage_limit
 
 /** Enforces limits.failed-starts-per-hour, whatever the pauses of a policy are. */
-export function getEarliestStart({ limits, failedStarts = [] }: Progress, at: number): number {
+export function getEarliestStart({ plan: { limits }, history: { failedStarts = [] } }: Sprint, at: number): number {
   const [oldest] = failedStarts
   if (oldest === undefined || failedStarts.length < limits.failedStartsPerHour) return at
   const free = oldest + 3_600_000

@@ -1,4 +1,4 @@
-import type { Progress } from '../../contract/progress.ts'
+import type { Sprint } from './sprint.ts'
 
 /** Maximum size of each list in a prompt, so that prompts do not grow with the sprint. */
 export const promptLimits = {
@@ -14,7 +14,9 @@ export const promptLimits = {
 export const defuseOldReportForm = (prompt: string): string => prompt.replaceAll('RALPH_COMPLETE:', 'RALPH_COMPLETE :')
 
 /** Describes the checks that failed when they last ran. */
-export function formatRefusals({ refusedBy = [], baseline = [] }: Progress, characters: number): string | undefined {
+export function formatRefusals({ inbox, history }: Sprint, characters: number): string | undefined {
+  const { refusedBy = [] } = inbox
+  const { baseline = [] } = history
   if (refusedBy.length === 0) return undefined
   const share = characters / refusedBy.length
   const wasRed = (check: string) => baseline.some(({ name, passed }) => name === check && !passed)
@@ -26,7 +28,7 @@ export function formatRefusals({ refusedBy = [], baseline = [] }: Progress, char
     .join('\n\n')
 }
 
-export function formatFeedback({ feedback: failed = [] }: Progress): string | undefined {
+export function formatFeedback({ inbox: { feedback: failed = [] } }: Sprint): string | undefined {
   if (failed.length === 0) return undefined
   const share = promptLimits.outputCharacters / failed.length
   return failed
@@ -34,12 +36,12 @@ export function formatFeedback({ feedback: failed = [] }: Progress): string | un
     .join('\n\n')
 }
 
-export function formatAnswer({ answer: answered }: Progress): string | undefined {
+export function formatAnswer({ inbox: { answer: answered } }: Sprint): string | undefined {
   if (!answered) return undefined
   return `## A person answered\n\nQuestion: ${clipText(answered.question, promptLimits.stepCharacters)}\n\nAnswer: ${clipText(answered.answer, promptLimits.stepCharacters)}`
 }
 
-export function formatMessages({ messages: said = [] }: Progress): string | undefined {
+export function formatMessages({ inbox: { messages: said = [] } }: Sprint): string | undefined {
   if (said.length === 0) return undefined
   return `## A person says\n\n${said.map(({ text }) => clipText(text.trim(), promptLimits.stepCharacters)).join('\n\n')}`
 }

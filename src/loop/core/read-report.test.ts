@@ -1,7 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Report } from '../../contract/report.ts'
-import { findReport, goalForm, readReport } from './read-report.ts'
+import { goalForm, readReport } from '../ways/goal/goal-report.ts'
+import { findReport } from './read-report.ts'
 
 const said = { completedStepIds: [], pendingSteps: [] }
 const first = { status: 'continue', summary: 'first', ...said }

@@ -1,10 +1,9 @@
 import type { z } from 'zod'
-import { Report } from '../../contract/report.ts'
 import { dropNullFields } from './report-schema.ts'
 
 type MalformedReport = { readonly kind: 'malformed'; readonly reason: string }
 
-export type ReadReport = { readonly kind: 'report'; readonly report: Report } | MalformedReport
+export type ReportResult<R> = { readonly kind: 'report'; readonly report: R } | MalformedReport
 
 /** Schema of the reports of one mode; `older` parses a line in the old form, if the mode supports it. */
 export type ReportFormat<R> = { readonly schema: z.ZodType<R>; readonly older?: (summary: string) => R }
@@ -23,10 +22,6 @@ const olderForm = /^[ \t]*RALPH_COMPLETE ?:[ \t]*(\S.*)$/gm
 /** Backticks after an opening fence of backticks make it inline code. */
 const fenceLine = /^\s*(`{3,}(?!`)(?!.*`)|~{3,})\s*(\S*)/
 
-/** Reads the report of a goal-driven sprint. */
-export const readReport = (finalMessage: string, prompt: string, structured?: unknown): ReadReport =>
-  findReport(goalForm, { text: finalMessage, structured }, prompt)
-
 const tryParseJson = (text: string): unknown => {
   try {
     return JSON.parse(text)
@@ -34,16 +29,6 @@ const tryParseJson = (text: string): unknown => {
     return undefined
   }
 }
-
-const createClaim = (summary: string): Report => ({
-  status: 'goal-complete',
-  summary,
-  goalCompleteSummary: summary,
-  completedStepIds: [],
-  pendingSteps: [],
-})
-
-export const goalForm: ReportFormat<Report> = { schema: Report, older: createClaim }
 
 /**
  * Finds the report in an agent's final message: the driver's structured output, else the last fenced block that is a valid
@@ -53,7 +38,7 @@ export function findReport<R>(
   { schema, older }: ReportFormat<R>,
   { text, structured, structuredOnly: held }: FinalMessage,
   prompt: string,
-): { readonly kind: 'report'; readonly report: R } | MalformedReport {
+): ReportResult<R> {
   const isEcho = createEchoTest(prompt)
   const formal = structured ?? (held === true && !isEcho(text) ? tryParseJson(text) : undefined)
   if (formal !== undefined) {
@@ -100,10 +85,7 @@ export function listFencedBlocks(text: string): string[] {
   return blocks
 }
 
-function readBlock<R>(
-  block: string,
-  schema: z.ZodType<R>,
-): { readonly kind: 'report'; readonly report: R } | MalformedReport {
+function readBlock<R>(block: string, schema: z.ZodType<R>): ReportResult<R> {
   let value: unknown
   try {
     value = JSON.parse(block)

@@ -2,7 +2,9 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { buildReport } from '../../../test/support/builders.ts'
 import { PhaseReport, Report } from '../../contract/report.ts'
-import { type JsonSchema, dropNullFields, phaseReportSchema, reportSchema } from './report-schema.ts'
+import { reportSchema } from '../ways/goal/goal-report.ts'
+import { phaseReportSchema } from '../ways/phases/phase-report.ts'
+import { type JsonSchema, dropNullFields } from './report-schema.ts'
 
 const full = {
   status: 'needs-human',

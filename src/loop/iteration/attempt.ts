@@ -1,42 +1,37 @@
-import type { HookTask, LiveIteration, Progress } from '../../contract/progress.ts'
-import type { Report } from '../../contract/report.ts'
-import { startChecks } from './checks.ts'
+import type { HookTask, LiveIteration } from '../../contract/progress.ts'
 import { warnUnpriced, addCost } from '../core/cost.ts'
 import type { AttemptEnd, Fact } from '../core/fact.ts'
 import { startAttempt, createInterrupted } from '../core/interrupted.ts'
-import { nextAttempt, onFailed, onMalformed } from './failure.ts'
-import { createIllegalFact, getLiveIteration, replaceLive } from '../core/live-iteration.ts'
-import { andThen, emitEvent, type Order, type Transition } from '../core/order.ts'
+import { createIllegalFact, getLiveIteration, nextAttempt, replaceLive } from '../core/live-iteration.ts'
+import { andThen, type Decision } from '../core/order.ts'
 import { restSprint, restOnRequest } from '../core/rest.ts'
-import { onPhaseReport } from '../ways/phases/phase-report.ts'
-import { applySteps } from '../ways/goal/steps.ts'
+import { setRun, type Sprint } from '../core/sprint.ts'
+import { getWay } from '../ways/registry.ts'
+import { startChecks } from './checks.ts'
+import { onFailed, onMalformed } from './failure.ts'
 
 type EndedAttemptFact = Extract<Fact, { type: 'attempt-ended' }>
 type AbortedEnd = Extract<AttemptEnd, { kind: 'aborted' }>
 
-export function onAttemptEnded(progress: Progress, fact: EndedAttemptFact): Transition {
-  const before = getLiveIteration(progress, fact.iteration, fact)
+export function onAttemptEnded(sprint: Sprint, fact: EndedAttemptFact): Decision {
+  const before = getLiveIteration(sprint, fact.iteration, fact)
   if (before.attempt !== fact.attempt)
-    throw createIllegalFact(progress, fact, `attempt ${before.attempt} is the current one`)
-  if (before.stage !== 'agent') throw createIllegalFact(progress, fact, 'no attempt is running')
-  if (fact.end.kind === (progress.mode === 'ralph' ? 'phase-report' : 'report'))
-    throw createIllegalFact(progress, fact, 'it is the report of another mode')
-  const { progress: counted, live } = addCost(progress, mergeChanged(before, fact), fact)
-  return andThen(warnUnpriced(progress, counted), afterAttempt(counted, live, fact))
+    throw createIllegalFact(sprint, fact, `attempt ${before.attempt} is the current one`)
+  if (before.stage !== 'agent') throw createIllegalFact(sprint, fact, 'no attempt is running')
+  const { sprint: counted, live } = addCost(sprint, mergeChanged(before, fact), fact)
+  return andThen(warnUnpriced(sprint, counted), afterAttempt(counted, live, fact))
 }
 
-function afterAttempt(counted: Progress, live: LiveIteration, fact: EndedAttemptFact): Transition {
+function afterAttempt(counted: Sprint, live: LiveIteration, fact: EndedAttemptFact): Decision {
   switch (fact.end.kind) {
-    case 'report':
-      return onReport(counted, live, fact.end.report, fact.at)
-    case 'phase-report':
-      return onPhaseReport(clearPromptInputs(counted, live), live, fact.end.report, fact.at)
     case 'malformed':
       return onMalformed(counted, live, fact.end, fact)
     case 'failed':
       return onFailed(counted, live, fact.end, fact)
     case 'aborted':
       return onAborted(counted, live, fact.end, fact)
+    default:
+      return onReport(counted, live, fact)
   }
 }
 
@@ -45,85 +40,49 @@ const mergeChanged = (live: LiveIteration, { changed }: EndedAttemptFact): LiveI
   changed === undefined ? live : { ...live, changed: live.changed === true || changed }
 
 /** Ended on request: by a stop, after which the next run continues here, or to deliver a message, which the next attempt gets at once. */
-function onAborted(
-  progress: Progress,
-  live: LiveIteration,
-  { session }: AbortedEnd,
-  fact: EndedAttemptFact,
-): Transition {
+function onAborted(sprint: Sprint, live: LiveIteration, { session }: AbortedEnd, fact: EndedAttemptFact): Decision {
   const interrupted = session === undefined ? undefined : createInterrupted(session, live, fact.usage)
   const again: LiveIteration = { ...nextAttempt(live), ...(interrupted && { interrupted }) }
-  if (progress.status === 'blocked') return restSprint(replaceLive(progress, again), 'blocked', progress.reason)
-  if (!live.retelling || progress.status !== 'in-progress')
-    return { progress: replaceLive(progress, again), orders: [] }
+  if (sprint.status === 'blocked') return restSprint(replaceLive(sprint, again), 'blocked', sprint.reason)
+  if (!live.retelling || sprint.status !== 'in-progress') return { sprint: replaceLive(sprint, again), orders: [] }
   const { retelling: _retelling, ...told } = again
   return {
-    progress: replaceLive(progress, startAttempt(progress, told, fact.at)),
+    sprint: replaceLive(sprint, startAttempt(sprint, told, fact.at)),
     orders: [{ type: 'run-attempt', iteration: again.number, attempt: again.attempt }],
   }
 }
 
-function onReport(progress: Progress, live: LiveIteration, report: Report, at: number): Transition {
-  const change = applySteps(clearPromptInputs(progress, live), report, { at, iteration: live.number })
-  const orders: Order[] = []
-  const stepsChanged = change.added.length + change.completed.length > 0
-  if (stepsChanged) {
-    const { added, completed, pending } = change
-    orders.push(emitEvent({ type: 'steps-changed', added: [...added], completed: [...completed], pending }))
-  }
-  if (change.rejected.length > 0) {
-    orders.push(emitEvent({ type: 'report-rejected', iteration: live.number, reasons: [...change.rejected] }))
-  }
-  const reported: LiveIteration = {
-    ...live,
-    summary: report.summary,
-    ...(stepsChanged && { stepsChanged }),
-    ...(change.rejected.length > 0 && { rejected: [...change.rejected] }),
-  }
-  return andThen(orders, judgeReport(change.progress, reported, report, at))
-}
-
-/** Acts on the report's status. goal-complete is a claim: too early it is only noted, otherwise the checks decide. */
-function judgeReport(progress: Progress, live: LiveIteration, report: Report, at: number): Transition {
-  if (report.status === 'needs-human') {
-    const asked = { ...progress, humanNeeded: { ...report.humanNeeded, askedAt: at } }
-    return afterTurn(asked, { ...live, verdict: 'needs-human' }, at)
-  }
-  if (report.status === 'continue') return afterTurn(progress, { ...live, verdict: 'continue' }, at)
-  const claimed = emitEvent({ type: 'claim-made', iteration: live.number, summary: report.goalCompleteSummary })
-  const { minIterations } = progress.ralph
-  if (live.number < minIterations) {
-    const noted = { ...progress, ralph: { ...progress.ralph, goalCompleteAttemptedAt: live.number } }
-    const reason = `min-iterations is ${minIterations}, this is iteration ${live.number}`
-    const refused = emitEvent({ type: 'claim-refused', iteration: live.number, by: ['min-iterations'], reason })
-    return andThen([claimed, refused], afterTurn(noted, { ...live, verdict: 'premature' }, at))
-  }
-  const claiming: LiveIteration = { ...live, goalCompleteSummary: report.goalCompleteSummary }
-  return andThen([claimed], afterTurn(progress, claiming, at))
+function onReport(sprint: Sprint, live: LiveIteration, fact: EndedAttemptFact): Decision {
+  const reported = getWay(sprint).onReport(clearInbox(sprint, live), live, fact.end, fact.at)
+  if (!reported) throw createIllegalFact(sprint, fact, 'it is the report of another mode')
+  return andThen(reported.orders, afterTurn(reported.sprint, reported.live, fact.at))
 }
 
 /** A stop after the turn leaves the checks and hooks of this iteration to the next run. */
-function afterTurn(progress: Progress, live: LiveIteration, at: number): Transition {
-  const { stopRequested } = progress
-  if (stopRequested?.when !== 'turn' || progress.status !== 'in-progress') return startChecks(progress, live, at)
-  const stopped = restOnRequest(progress, stopRequested.as)
-  return andThen(stopped.orders, startChecks(stopped.progress, live, at))
+function afterTurn(sprint: Sprint, live: LiveIteration, at: number): Decision {
+  const { stopRequested } = sprint.run ?? {}
+  const rests = !sprint.way.concurrent && stopRequested?.when === 'turn' && sprint.status === 'in-progress'
+  if (!rests) return startChecks(sprint, live, at)
+  const stopped = restOnRequest(sprint, stopRequested.as)
+  return andThen(stopped.orders, startChecks(stopped.sprint, live, at))
 }
 
 /**
  * A valid report clears what the prompt contained: failures, red checks, hook output, messages. Anything that arrived after the
  * prompt was built stays for the next one.
  */
-function clearPromptInputs(progress: Progress, { startedAt, promptedAt = startedAt }: LiveIteration): Progress {
-  const { failure: _failure, refusedBy: _refusedBy, feedback = [], answer: _answer, messages = [], ...kept } = progress
+function clearInbox(sprint: Sprint, { startedAt, promptedAt = startedAt }: LiveIteration): Sprint {
+  const { feedback = [], messages = [] } = sprint.inbox
   const since = ({ completedAt }: HookTask) => completedAt !== undefined && completedAt > promptedAt
   const newFeedback = feedback.filter(({ hookId }) =>
-    kept.hookTasks.some((task) => task.hookId === hookId && since(task)),
+    sprint.history.hookTasks.some((task) => task.hookId === hookId && since(task)),
   )
   const unread = messages.filter(({ at }) => at > promptedAt)
   return {
-    ...kept,
-    ...(newFeedback.length > 0 && { feedback: newFeedback }),
-    ...(unread.length > 0 && { messages: unread }),
+    ...setRun(sprint, { failure: undefined }),
+    inbox: {
+      ...(newFeedback.length > 0 && { feedback: newFeedback }),
+      ...(unread.length > 0 && { messages: unread }),
+    },
   }
 }

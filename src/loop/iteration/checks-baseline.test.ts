@@ -19,7 +19,7 @@ import {
 } from '../../../test/support/builders.ts'
 import type { CheckResult, Progress } from '../../contract/progress.ts'
 import type { Fact } from '../core/fact.ts'
-import { buildPrompt } from '../ways/goal/goal-prompt.ts'
+import { buildIterationPrompt } from '../prompts.ts'
 
 const unmeasured = (given: Parameters<typeof buildProgress>[0]): Progress => {
   const { baseline: _known, ...progress } = buildProgress(given)
@@ -117,7 +117,7 @@ describe('the baseline', () => {
 
   it('lets the prompt mention that a check was already red', () => {
     const { progress } = after(measuring.progress, measured(red(), green('tsc')), claim, checksEnd(red(), red('tsc')))
-    const text = buildPrompt(progress, progress.live[0] ?? buildLive())
+    const text = buildIterationPrompt(progress, progress.live[0] ?? buildLive())
 
     expect(text).toMatch(/## Refused: npm test\n\n.*it was already failing before the sprint began/)
     expect(text).not.toMatch(/## Refused: tsc\n\n.*it was red before/)
@@ -144,7 +144,9 @@ describe('a review', () => {
 
     expect(progress).toMatchObject({ status: 'in-progress', iterations: [{ verdict: 'refused' }] })
     expect(emittedEvents(orders)[0]).toMatchObject({ type: 'claim-refused', by: ['review'], reason: 'I looked' })
-    expect(buildPrompt(progress, progress.live[0] ?? buildLive())).toMatch(/## Refused: review\n\n[^]*I looked/)
+    expect(buildIterationPrompt(progress, progress.live[0] ?? buildLive())).toMatch(
+      /## Refused: review\n\n[^]*I looked/,
+    )
   })
 
   it('does not run if a check is red, or without a claim', () => {

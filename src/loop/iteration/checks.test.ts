@@ -14,7 +14,7 @@ import {
   emittedEvents,
   workOrders,
 } from '../../../test/support/builders.ts'
-import { buildPrompt } from '../ways/goal/goal-prompt.ts'
+import { buildIterationPrompt } from '../prompts.ts'
 
 const claim = reports({ status: 'goal-complete', goalCompleteSummary: 'all green' })
 const unit = buildCheck({ name: 'unit tests', run: 'npm test' })
@@ -77,7 +77,7 @@ describe('a claim', () => {
       by: ['unit tests'],
       reason: 'unit tests: exit code 1',
     })
-    expect(buildPrompt(progress, live)).toContain('expected 2, got 3')
+    expect(buildIterationPrompt(progress, live)).toContain('expected 2, got 3')
     expect(workOrders(orders)).toEqual([{ type: 'run-attempt', iteration: 2, attempt: 1 }])
   })
 
@@ -91,7 +91,7 @@ describe('a claim', () => {
       by: ['unit tests'],
       reason: 'unit tests: timed out after 10m',
     })
-    expect(buildPrompt(progress, progress.live[0] ?? buildLive())).toContain('(timed out after 10m)')
+    expect(buildIterationPrompt(progress, progress.live[0] ?? buildLive())).toContain('(timed out after 10m)')
   })
 
   it('can be made again after it was refused', () => {
@@ -157,7 +157,7 @@ describe('a check for each iteration', () => {
 
     expect(progress.iterations).toMatchObject([{ verdict: 'continue', checks: [{ name: 'lint', passed: false }] }])
     expect(emittedEvents(orders).map(({ type }) => type)).toEqual(['iteration-ended', 'iteration-started'])
-    expect(buildPrompt(progress, progress.live[0] ?? buildLive())).toContain('no-unused-vars')
+    expect(buildIterationPrompt(progress, progress.live[0] ?? buildLive())).toContain('no-unused-vars')
   })
 
   it('leaves the prompt once it is green again', () => {
@@ -170,7 +170,7 @@ describe('a check for each iteration', () => {
       checksEnd(green('lint')),
     )
 
-    expect(buildPrompt(progress, progress.live[0] ?? buildLive())).not.toContain('no-unused-vars')
+    expect(buildIterationPrompt(progress, progress.live[0] ?? buildLive())).not.toContain('no-unused-vars')
   })
 
   it('runs after a claim that comes before min-iterations and cannot accept it', () => {

@@ -1,43 +1,28 @@
 import type { SprintEvent } from '../../contract/events.ts'
-import type { CheckResult, LiveIteration, Progress } from '../../contract/progress.ts'
-import type { Check } from '../../contract/settings.ts'
+import type { CheckResult, LiveIteration } from '../../contract/progress.ts'
 import { warnUnpriced, addCost } from '../core/cost.ts'
 import type { Fact } from '../core/fact.ts'
 import { runHooks } from './hooks.ts'
-import { startIteration } from './end-iteration.ts'
 import { createIllegalFact, getLiveIteration, replaceLive } from '../core/live-iteration.ts'
-import { andThen, emitEvent, type Order, type Transition } from '../core/order.ts'
-import { isStopped, restOnRequest } from '../core/rest.ts'
-import { findFirstPending } from '../ways/goal/steps.ts'
-import { startGateIfDue } from '../ways/phases/gate.ts'
-
-export const getCheckName = (check: Check): string => check.name ?? check.run
-
-/** Checks that are due now: all after a claim, otherwise those with `each-iteration`. */
-export const listDueChecks = (progress: Progress, live: LiveIteration): string[] =>
-  (progress.doneWhen ?? [])
-    .filter((check) => check.eachIteration || live.goalCompleteSummary !== undefined)
-    .map((check) => getCheckName(check))
+import { andThen, emitEvent, type Decision } from '../core/order.ts'
+import { listDueChecks, requestChecks, requestReview } from '../core/request-checks.ts'
+import { restOnRequest } from '../core/rest.ts'
+import { setHistory, setInbox, type Sprint } from '../core/sprint.ts'
+import { getWay } from '../ways/registry.ts'
+import { startGate } from './gate.ts'
 
 /** Runs the checks that are due after the agent's turn; without any, continues with the review. */
-export function startChecks(progress: Progress, live: LiveIteration, at: number): Transition {
-  const names = listDueChecks(progress, live)
-  if (names.length > 0) {
-    const checking = replaceLive(progress, { ...live, stage: 'checks' })
-    const order: Order = { type: 'run-checks', iteration: live.number, names }
-    return { progress: checking, orders: isStopped(progress) ? [] : [order] }
-  }
-  return startReview(progress, live, at)
-}
+export const startChecks = (sprint: Sprint, live: LiveIteration, at: number): Decision =>
+  requestChecks(sprint, live) ?? startReview(sprint, live, at)
 
 type ChecksEnded = Extract<Fact, { type: 'checks-ended' }>
 
-export function onChecksEnded(progress: Progress, fact: ChecksEnded): Transition {
-  if (fact.iteration === 0) return onBaseline(progress, fact)
-  const before = getLiveIteration(progress, fact.iteration, fact)
-  if (before.stage !== 'checks') throw createIllegalFact(progress, fact, 'no check is running')
-  const missing = listDueChecks(progress, before).filter((name) => !fact.results.some((result) => result.name === name))
-  if (missing.length > 0) throw createIllegalFact(progress, fact, `no result for ${missing.join(', ')}`)
+export function onChecksEnded(sprint: Sprint, fact: ChecksEnded): Decision {
+  if (fact.iteration === 0) return onBaseline(sprint, fact)
+  const before = getLiveIteration(sprint, fact.iteration, fact)
+  if (before.stage !== 'checks') throw createIllegalFact(sprint, fact, 'no check is running')
+  const missing = listDueChecks(sprint, before).filter((name) => !fact.results.some((result) => result.name === name))
+  if (missing.length > 0) throw createIllegalFact(sprint, fact, `no result for ${missing.join(', ')}`)
   const red = fact.results.filter((result) => !result.passed)
   const { tampered = [] } = fact
   const live: LiveIteration = {
@@ -45,7 +30,7 @@ export function onChecksEnded(progress: Progress, fact: ChecksEnded): Transition
     checks: toCheckMarks(fact),
     ...(tampered.length > 0 && { tampered: [...tampered] }),
   }
-  const known = replaceLive(red.length > 0 ? { ...progress, refusedBy: red } : progress, live)
+  const known = replaceLive(red.length > 0 ? setInbox(sprint, { refusedBy: red }) : sprint, live)
   const notes = tampered.length > 0 ? [emitEvent(tamperedNote(tampered))] : []
   if (live.goalCompleteSummary === undefined || red.length === 0)
     return andThen(notes, startReview(known, live, fact.at))
@@ -62,46 +47,43 @@ const tamperedNote = (files: readonly string[]): SprintEvent => ({
 })
 
 /** Records the check results before any change, so that later prompts can say which checks were red from the start. */
-function onBaseline(progress: Progress, fact: ChecksEnded): Transition {
-  if (progress.baseline) throw createIllegalFact(progress, fact, 'there already is a baseline')
-  if (progress.stats.currentIteration > 0) throw createIllegalFact(progress, fact, 'it is too late for a baseline')
+function onBaseline(sprint: Sprint, fact: ChecksEnded): Decision {
+  if (sprint.history.baseline) throw createIllegalFact(sprint, fact, 'there already is a baseline')
+  if (sprint.stats.currentIteration > 0) throw createIllegalFact(sprint, fact, 'it is too late for a baseline')
   const { checkFiles } = fact
-  const known: Progress = { ...progress, baseline: toCheckMarks(fact), ...(checkFiles && { checkFiles }) }
-  if (progress.status !== 'in-progress') return { progress: known, orders: [] }
-  if (progress.stopRequested) return restOnRequest(known, progress.stopRequested.as)
-  if (progress.mode === 'standard') return { progress: known, orders: [] }
-  return startIteration(known, fact.at)
+  const known = setHistory(sprint, { baseline: toCheckMarks(fact), ...(checkFiles && { checkFiles }) })
+  if (sprint.status !== 'in-progress') return { sprint: known, orders: [] }
+  const { stopRequested } = sprint.run ?? {}
+  return stopRequested ? restOnRequest(known, stopRequested.as) : { sprint: known, orders: [] }
 }
 
 /** After green checks, a second agent reviews the claim if one is configured. */
-function startReview(progress: Progress, live: LiveIteration, at: number): Transition {
-  if (live.goalCompleteSummary === undefined) return startGateIfDue(progress, live, at)
-  if (!progress.review) return acceptClaim(progress, live, at)
-  const reviewing = replaceLive(progress, { ...live, stage: 'review' })
-  return { progress: reviewing, orders: isStopped(progress) ? [] : [{ type: 'run-review', iteration: live.number }] }
+function startReview(sprint: Sprint, live: LiveIteration, at: number): Decision {
+  if (live.goalCompleteSummary === undefined) return startGate(sprint, live, at)
+  return requestReview(sprint, live) ?? acceptClaim(sprint, live, at)
 }
 
 type ReviewEnded = Extract<Fact, { type: 'review-ended' }>
 
-export function onReviewEnded(progress: Progress, fact: ReviewEnded): Transition {
-  const before = getLiveIteration(progress, fact.iteration, fact)
-  if (before.stage !== 'review') throw createIllegalFact(progress, fact, 'no review is running')
+export function onReviewEnded(sprint: Sprint, fact: ReviewEnded): Decision {
+  const before = getLiveIteration(sprint, fact.iteration, fact)
+  if (before.stage !== 'review') throw createIllegalFact(sprint, fact, 'no review is running')
   const { passed, summary, spent } = fact
-  const paid = spent ? addCost(progress, before, spent) : { progress, live: before }
+  const paid = spent ? addCost(sprint, before, spent) : { sprint, live: before }
   const live: LiveIteration = { ...paid.live, review: { passed, summary } }
-  const next = fact.unable ? askAboutReview(paid.progress, live, fact) : judgeReview(paid.progress, live, fact)
-  return andThen(warnUnpriced(progress, paid.progress), next)
+  const next = fact.unable ? askAboutReview(paid.sprint, live, fact) : judgeReview(paid.sprint, live, fact)
+  return andThen(warnUnpriced(sprint, paid.sprint), next)
 }
 
 /** The review itself failed, so asks a person instead of sending the agent back to work. */
-function askAboutReview(progress: Progress, live: LiveIteration, { at, summary }: ReviewEnded): Transition {
+function askAboutReview(sprint: Sprint, live: LiveIteration, { at, summary }: ReviewEnded): Decision {
   const reason = 'The claim could not be reviewed'
-  const humanNeeded = { reason, details: `${summary}. The agent says: ${live.goalCompleteSummary ?? ''}`, askedAt: at }
-  return refuseClaim({ ...progress, humanNeeded }, live, at, { by: ['review'], reason: summary })
+  const question = { reason, details: `${summary}. The agent says: ${live.goalCompleteSummary ?? ''}`, askedAt: at }
+  return refuseClaim({ ...sprint, question }, live, at, { by: ['review'], reason: summary })
 }
 
-function judgeReview(progress: Progress, live: LiveIteration, { passed, summary, at }: ReviewEnded): Transition {
-  if (passed) return acceptClaim(progress, live, at)
+function judgeReview(sprint: Sprint, live: LiveIteration, { passed, summary, at }: ReviewEnded): Decision {
+  if (passed) return acceptClaim(sprint, live, at)
   const result: CheckResult = {
     name: 'review',
     passed,
@@ -110,17 +92,16 @@ function judgeReview(progress: Progress, live: LiveIteration, { passed, summary,
     output: summary,
     reason: 'the reviewer is not convinced',
   }
-  const known: Progress = { ...progress, refusedBy: [...(progress.refusedBy ?? []), result] }
+  const known = setInbox(sprint, { refusedBy: [...(sprint.inbox.refusedBy ?? []), result] })
   return refuseClaim(known, live, at, { by: ['review'], reason: summary })
 }
 
 /** Accepts the claim. If no check could have refused it, the exit records that. */
-function acceptClaim(progress: Progress, live: LiveIteration, at: number): Transition {
+function acceptClaim(sprint: Sprint, live: LiveIteration, at: number): Decision {
   const by = [...(live.checks ?? []).map(({ name }) => name), ...(live.review ? ['review'] : [])]
   const summary = live.goalCompleteSummary ?? ''
-  const openSteps = progress.dynamicSteps.slice(findFirstPending(progress.dynamicSteps)).map(({ id }) => id)
-  const accepted: Progress = {
-    ...progress,
+  const openSteps = getWay(sprint).openSteps(sprint)
+  const accepted = setHistory(sprint, {
     ralphExit: {
       detectedAt: at,
       iteration: live.number,
@@ -128,7 +109,7 @@ function acceptClaim(progress: Progress, live: LiveIteration, at: number): Trans
       ...(by.length === 0 && { unchecked: true }),
       ...(openSteps.length > 0 && { openSteps }),
     },
-  }
+  })
   const acceptedEvent = emitEvent({ type: 'claim-accepted', iteration: live.number, by, summary })
   return andThen([acceptedEvent], runHooks(accepted, { ...live, verdict: 'accepted' }, at))
 }
@@ -136,8 +117,8 @@ function acceptClaim(progress: Progress, live: LiveIteration, at: number): Trans
 type ClaimRefusal = { readonly by: readonly string[]; readonly reason: string }
 
 /** Refuses the claim; the next prompt includes the output of the red checks. */
-function refuseClaim(progress: Progress, live: LiveIteration, at: number, { by, reason }: ClaimRefusal): Transition {
+function refuseClaim(sprint: Sprint, live: LiveIteration, at: number, { by, reason }: ClaimRefusal): Decision {
   const refusedEvent = emitEvent({ type: 'claim-refused', iteration: live.number, by: [...by], reason })
   const { goalCompleteSummary: _claim, ...open } = live
-  return andThen([refusedEvent], runHooks(progress, { ...open, verdict: 'refused' }, at))
+  return andThen([refusedEvent], runHooks(sprint, { ...open, verdict: 'refused' }, at))
 }

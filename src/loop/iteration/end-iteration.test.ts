@@ -21,7 +21,7 @@ import {
 } from '../../../test/support/builders.ts'
 import { historyLimits } from '../../contract/progress.ts'
 import type { Fact } from '../core/fact.ts'
-import { buildPrompt } from '../ways/goal/goal-prompt.ts'
+import { buildIterationPrompt } from '../prompts.ts'
 
 /** The agent reports to continue, with a changed or an unchanged work tree. */
 const works = (changed: boolean, report = buildReport()): Play => attemptEnded({ kind: 'report', report }, { changed })
@@ -38,7 +38,7 @@ describe('iterations without progress', () => {
 
     expect(stuck.iterations.map(({ mode }) => mode)).toEqual(['executing', 'executing', 'executing'])
     expect(stuck.live).toMatchObject([{ number: 4, mode: 'reflecting' }])
-    expect(buildPrompt(stuck, stuck.live[0] ?? buildLive())).toContain(
+    expect(buildIterationPrompt(stuck, stuck.live[0] ?? buildLive())).toContain(
       'In the last 3 iterations no file, step or check',
     )
     expect(progress).toMatchObject({

@@ -16,7 +16,7 @@ import {
   workOrders,
 } from '../../../test/support/builders.ts'
 import { historyLimits } from '../../contract/progress.ts'
-import { buildPrompt } from '../ways/goal/goal-prompt.ts'
+import { buildIterationPrompt } from '../prompts.ts'
 
 const first = buildHook({ id: 'first' })
 const second = buildHook({ id: 'second' })
@@ -209,7 +209,7 @@ describe('on-fail: feed-back', () => {
     )
 
     expect(progress.feedback).toEqual([{ hookId: 'first', output: 'boom' }])
-    expect(buildPrompt(progress, progress.live[0] ?? buildLive())).toContain('boom')
+    expect(buildIterationPrompt(progress, progress.live[0] ?? buildLive())).toContain('boom')
   })
 
   it('shows the error or the exit code if there is no output', () => {

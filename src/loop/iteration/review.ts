@@ -1,19 +1,20 @@
 import { z } from 'zod'
-import type { Progress } from '../../contract/progress.ts'
-import { clipText, promptLimits, toOneLine, quoteFenced } from '../core/prompt-sections.ts'
+import { quoteFenced } from '../core/prompt-sections.ts'
 import { createEchoTest, listFencedBlocks } from '../core/read-report.ts'
+import type { Sprint } from '../core/sprint.ts'
+import { getWay } from '../ways/registry.ts'
 
 const Review = z.object({ verdict: z.enum(['pass', 'fail']), summary: z.string() })
 
 /** Asks the reviewer to verify the claim itself. */
-export const buildReviewPrompt = (progress: Progress, claim: string): string => `# Ralph: review
+export const buildReviewPrompt = (sprint: Sprint, claim: string): string => `# Ralph: review
 
 Another agent says that this goal is reached. Find out whether that is true. Look at the project as it is now, run what you
 need, and judge every criterion of the goal. Do not change anything.
 
 ## Goal
 
-${describePurpose(progress)}
+${getWay(sprint).purpose(sprint)}
 
 ## What the other agent says
 
@@ -27,16 +28,6 @@ End your final message with exactly one fenced JSON block of this form and nothi
 {"verdict": "<pass | fail>", "summary": "<which criteria are met and which are not, and how you know>"}
 \`\`\`
 `
-
-/** The goal, and for a sprint with phases the list of what they ask for. */
-function describePurpose({ goal, phases = [] }: Progress): string {
-  const asked = phases.flatMap(({ id, prompt, steps = [] }) => [
-    ...(prompt === undefined ? [] : [`- ${id}: ${toOneLine(prompt)}`]),
-    ...steps.map((step) => `- ${id}, ${step.id}: ${toOneLine(step.prompt)}`),
-  ])
-  const listed = clipText(asked.join('\n'), promptLimits.listCharacters)
-  return [goal.trim(), listed].filter((text) => text !== '').join('\n\nWhat was asked for, in order:\n\n')
-}
 
 /** Anything but a clear pass counts as a fail. Text that occurs in the prompt is an echo, not a verdict. */
 export function readReview(finalMessage: string, prompt = ''): { readonly passed: boolean; readonly summary: string } {

@@ -1,11 +1,13 @@
 import { expect, it } from 'vitest'
 import { buildProgress, buildStep, frozen, noon, buildSteps } from '../../../../test/support/builders.ts'
-import type { Edit } from '../../../contract/edit.ts'
 import type { Progress } from '../../../contract/progress.ts'
-import { applyEdits } from './edits.ts'
+import type { StepEdit } from '../../core/way.ts'
+import { fromProgress, toProgress } from '../../progress-codec.ts'
+import { editStep } from './edits.ts'
 
 const moment = { at: noon + 5000, iteration: 7 }
-const apply = (progress: Progress, ...edits: readonly Edit[]) => applyEdits(frozen(progress), frozen(edits), moment)
+const apply = (progress: Progress, ...edits: readonly StepEdit[]) =>
+  toProgress(frozen(edits).reduce((sprint, edit) => editStep(sprint, edit, moment), frozen(fromProgress(progress))))
 const texts = ({ dynamicSteps }: Progress) => dynamicSteps.map(({ prompt }) => prompt)
 
 it('appends a step with a new id', () => {
@@ -23,7 +25,7 @@ it('appends a step with a new id', () => {
 })
 
 it('completes a pending step, once', () => {
-  const edit: Edit = { kind: 'step-completed', id: 'step-1' }
+  const edit: StepEdit = { kind: 'step-completed', id: 'step-1' }
   const after = apply(buildProgress({ dynamicSteps: buildSteps('alpha', 'beta') }), edit, edit)
 
   expect(after.dynamicSteps).toEqual([
@@ -55,7 +57,7 @@ it('orders pending steps; unlisted ones stay behind, in their order', () => {
   expect(texts(after)).toEqual(['done', 'd', 'b', 'a', 'c'])
 })
 
-it.each<Edit>([
+it.each<StepEdit>([
   { kind: 'step-completed', id: 'unknown' },
   { kind: 'step-reworded', id: 'unknown', prompt: 'x' },
   { kind: 'steps-ordered', ids: ['unknown'] },

@@ -1,19 +1,13 @@
-import type { Edit } from '../../../contract/edit.ts'
 import { stepId } from '../../../contract/ids.ts'
-import type { Progress, Step } from '../../../contract/progress.ts'
+import type { Step } from '../../../contract/progress.ts'
+import { setStats, type Sprint } from '../../core/sprint.ts'
+import type { EditMoment, StepEdit } from '../../core/way.ts'
+import { getGoal, setGoal } from './goal-state.ts'
 
-type EditMoment = { readonly at: number; readonly iteration: number }
-
-/**
- * Applies outside edits to the steps as a three-way merge: an edit says what changed, and the progress may have moved on since.
- * `pause` is handled as a stop request instead.
- */
-export function applyEdits(progress: Progress, edits: readonly Edit[], moment: EditMoment): Progress {
-  return edits.reduce((edited, edit) => applyEdit(edited, edit, moment), progress)
-}
-
-function applyEdit(progress: Progress, edit: Edit, { at, iteration }: EditMoment): Progress {
-  const { dynamicSteps: steps, stats } = progress
+/** Applies an outside edit to the steps as a three-way merge: it says what changed, and the sprint may have moved on since. */
+export function editStep(sprint: Sprint, edit: StepEdit, { at, iteration }: EditMoment): Sprint {
+  const { dynamicSteps: steps } = getGoal(sprint)
+  const { stats } = sprint
   switch (edit.kind) {
     case 'step-added': {
       const { totalSteps } = stats
@@ -24,32 +18,25 @@ function applyEdit(progress: Progress, edit: Edit, { at, iteration }: EditMoment
         addedAt: at,
         addedInIteration: iteration,
       }
-      return { ...progress, dynamicSteps: [...steps, step], stats: { ...stats, totalSteps: totalSteps + 1 } }
+      return setGoal(setStats(sprint, { totalSteps: totalSteps + 1 }), { dynamicSteps: [...steps, step] })
     }
     case 'step-completed': {
       const step = steps.find(({ id, status }) => id === edit.id && status === 'pending')
-      if (!step) return progress
+      if (!step) return sprint
       const done: Step = { ...step, status: 'completed', completedAt: at, completedInIteration: iteration }
       const others = steps.filter((other) => other !== step)
-      return {
-        ...progress,
+      return setGoal(setStats(sprint, { completedSteps: stats.completedSteps + 1 }), {
         dynamicSteps: [...others.filter((other) => !isPendingStep(other)), done, ...others.filter(isPendingStep)],
-        stats: { ...stats, completedSteps: stats.completedSteps + 1 },
-      }
+      })
     }
     case 'step-reworded':
-      return {
-        ...progress,
+      return setGoal(sprint, {
         dynamicSteps: steps.map((step) =>
           step.id === edit.id && step.status === 'pending' ? { ...step, prompt: edit.prompt } : step,
         ),
-      }
+      })
     case 'steps-ordered':
-      return { ...progress, dynamicSteps: orderPendingSteps(steps, edit.ids) }
-    case 'pause':
-      return progress
-    case 'needs-human':
-      return { ...progress, humanNeeded: { reason: edit.reason, details: edit.details, askedAt: at } }
+      return setGoal(sprint, { dynamicSteps: orderPendingSteps(steps, edit.ids) })
   }
 }
 

@@ -9,10 +9,14 @@ import {
   buildSteps,
 } from '../../../../test/support/builders.ts'
 import { unlimitedIterations, type Mode, type Progress } from '../../../contract/progress.ts'
-import { buildPrompt, buildRepairPrompt, type PromptFor } from './goal-prompt.ts'
-import { readReport } from '../../core/read-report.ts'
+import { buildRepairPrompt } from '../../core/session-prompts.ts'
+import type { PromptInput } from '../../core/way.ts'
+import { buildIterationPrompt } from '../../prompts.ts'
+import { goalReporting } from './goal-prompt.ts'
+import { readReport } from './goal-report.ts'
 
-const prompt = (progress: Progress, iteration: Partial<PromptFor> = {}) => buildPrompt(progress, buildLive(iteration))
+const prompt = (progress: Progress, iteration: Partial<PromptInput> = {}) =>
+  buildIterationPrompt(progress, buildLive(iteration))
 
 /** The text under a heading, up to the next one. */
 function section(text: string, heading: string): string | undefined {
@@ -208,7 +212,7 @@ it('omits background if the prompt was too long for the agent', () => {
 })
 
 it('requests a missing report without containing a valid one', () => {
-  const text = buildRepairPrompt('the last fenced block\nis not JSON')
+  const text = buildRepairPrompt('the last fenced block\nis not JSON', goalReporting)
 
   expect(text).toContain('no valid report: the last fenced block is not JSON.')
   expect(readReport(text, '')).toMatchObject({ kind: 'malformed' })

@@ -1,4 +1,4 @@
-import type { LiveIteration, Mode, Progress, Step } from '../../../contract/progress.ts'
+import type { Mode, Step } from '../../../contract/progress.ts'
 import { isStuck } from '../../core/limits.ts'
 import {
   formatAnswer,
@@ -11,55 +11,55 @@ import {
   formatRefusals,
   defuseOldReportForm,
 } from '../../core/prompt-sections.ts'
+import type { Sprint } from '../../core/sprint.ts'
+import type { PromptInput } from '../../core/way.ts'
+import { getGoal } from './goal-state.ts'
 import { findFirstPending } from './steps.ts'
 
-export type PromptFor = Pick<LiveIteration, 'number' | 'mode' | 'step' | 'smallPrompt'> & {
-  /** LEARNINGS.md of the sprint. */
-  readonly notes?: string | undefined
-}
+type PromptFor = Pick<PromptInput, 'number' | 'mode' | 'step' | 'smallPrompt' | 'notes'>
 
 /** Builds the prompt of one iteration. The agent starts with a fresh context, so it contains everything the agent must know. */
-export function buildPrompt(progress: Progress, iteration: PromptFor): string {
+export function buildGoalPrompt(sprint: Sprint, iteration: PromptFor): string {
   const background = iteration.smallPrompt ? [] : [formatLearnings(iteration.notes)]
   const sections = [
-    formatGoalHeading(progress, iteration),
-    `## Goal\n\n${progress.goal.trim()}`,
-    ...bodies[iteration.mode](progress, iteration),
-    formatNoProgress(progress),
-    formatMinIterations(progress, iteration.number),
-    formatRefusals(progress, iteration.smallPrompt ? promptLimits.outputCharacters / 4 : promptLimits.outputCharacters),
-    formatFeedback(progress),
-    formatAnswer(progress),
-    formatMessages(progress),
+    formatGoalHeading(sprint, iteration),
+    `## Goal\n\n${sprint.plan.goal.trim()}`,
+    ...bodies[iteration.mode](sprint, iteration),
+    formatNoProgress(sprint),
+    formatMinIterations(sprint, iteration.number),
+    formatRefusals(sprint, iteration.smallPrompt ? promptLimits.outputCharacters / 4 : promptLimits.outputCharacters),
+    formatFeedback(sprint),
+    formatAnswer(sprint),
+    formatMessages(sprint),
     ...background,
-    formatGoalRules(progress),
-    reporting,
+    formatGoalRules(sprint),
+    goalReporting,
   ]
   return defuseOldReportForm(`${sections.filter((section) => section !== undefined).join('\n\n')}\n`)
 }
 
-const bodies: Record<Mode, (progress: Progress, iteration: PromptFor) => (string | undefined)[]> = {
-  planning: (progress) => [
+const bodies: Record<Mode, (sprint: Sprint, iteration: PromptFor) => (string | undefined)[]> = {
+  planning: (sprint) => [
     getTask('planning'),
-    trimOptional(progress.ralph.goalPrompt),
-    formatCompletedSteps(progress),
+    trimOptional(getGoal(sprint).ralph.goalPrompt),
+    formatCompletedSteps(sprint),
   ],
-  executing: (progress, { step, smallPrompt }) => [
-    formatCurrentStep(progress, step),
+  executing: (sprint, { step, smallPrompt }) => [
+    formatCurrentStep(sprint, step),
     getTask('executing'),
-    ...(smallPrompt ? [] : [formatPendingSteps(progress, step), formatCompletedSteps(progress)]),
+    ...(smallPrompt ? [] : [formatPendingSteps(sprint, step), formatCompletedSteps(sprint)]),
   ],
-  reflecting: (progress) => [
+  reflecting: (sprint) => [
     getTask('reflecting'),
-    trimOptional(progress.ralph.reflectionPrompt),
-    formatPendingSteps(progress, undefined),
-    formatCompletedSteps(progress),
+    trimOptional(getGoal(sprint).ralph.reflectionPrompt),
+    formatPendingSteps(sprint, undefined),
+    formatCompletedSteps(sprint),
   ],
 }
 
-const formatGoalHeading = ({ sprintId, stats }: Progress, { number, mode }: PromptFor): string => {
+const formatGoalHeading = ({ id, stats }: Sprint, { number, mode }: PromptFor): string => {
   const limit = stats.maxIterations < 1_000_000 ? ` of at most ${stats.maxIterations}` : ''
-  return `# Ralph: ${mode}\n\nSprint ${sprintId}, iteration ${number}${limit}. You work autonomously; no one can answer questions while you work.`
+  return `# Ralph: ${mode}\n\nSprint ${id}, iteration ${number}${limit}. You work autonomously; no one can answer questions while you work.`
 }
 
 const tasks: Record<Mode, string> = {
@@ -86,33 +86,34 @@ const getTask = (mode: Mode): string => tasks[mode]
 
 const trimOptional = (text: string | undefined): string | undefined => text?.trim() || undefined
 
-function formatCurrentStep(progress: Progress, id: string | undefined): string {
-  const step = findStep(progress, id)
+function formatCurrentStep(sprint: Sprint, id: string | undefined): string {
+  const step = findStep(sprint, id)
   if (!step) return '## Current step\n\nNo step is pending; report what you see.'
   return `## Current step: ${step.id}\n\n${step.prompt.trim()}`
 }
 
 /** Fast path: usually it is the first pending step. */
-function findStep({ dynamicSteps: steps }: Progress, id: string | undefined): Step | undefined {
+function findStep(sprint: Sprint, id: string | undefined): Step | undefined {
+  const { dynamicSteps: steps } = getGoal(sprint)
   const first = steps[findFirstPending(steps)]
   return first?.id === id ? first : steps.find((step) => step.id === id)
 }
 
-function formatPendingSteps(progress: Progress, current: string | undefined): string | undefined {
-  const { dynamicSteps: steps } = progress
+function formatPendingSteps(sprint: Sprint, current: string | undefined): string | undefined {
+  const { dynamicSteps: steps } = getGoal(sprint)
   const begin = findFirstPending(steps)
-  const count = steps.length - begin - (findStep(progress, current)?.status === 'pending' ? 1 : 0)
+  const count = steps.length - begin - (findStep(sprint, current)?.status === 'pending' ? 1 : 0)
   if (count === 0) return undefined
   const first = steps.slice(begin, begin + promptLimits.pendingSteps + 1).filter(({ id }) => id !== current)
   return `## Other pending steps (for orientation, not for now)\n\n${joinBounded(first.map(formatStepLine), promptLimits.pendingSteps, count)}`
 }
 
-function formatCompletedSteps(progress: Progress): string | undefined {
-  const { dynamicSteps: steps } = progress
+function formatCompletedSteps(sprint: Sprint): string | undefined {
+  const { dynamicSteps: steps } = getGoal(sprint)
   const end = findFirstPending(steps)
   if (end === 0) return undefined
   const last = steps.slice(0, end).slice(-promptLimits.completedSteps).map(formatStepLine)
-  const earlier = progress.stats.completedSteps - last.length
+  const earlier = sprint.stats.completedSteps - last.length
   const note = earlier > 0 ? `- (${earlier} earlier ones)\n` : ''
   return `## Completed steps\n\n${note}${joinBounded(last, promptLimits.completedSteps)}`
 }
@@ -128,12 +129,13 @@ function joinBounded(lines: readonly string[], count: number, all = lines.length
   return [...fitting, ...(left > 0 ? [`- (and ${left} more)`] : [])].join('\n')
 }
 
-function formatNoProgress(progress: Progress): string | undefined {
-  if (!isStuck(progress)) return undefined
-  return `## No progress\n\nIn the last ${progress.stats.withoutProgress} iterations no file, step or check has changed. What was tried does not work: find out why, and plan another way as new steps, or ask a person.`
+function formatNoProgress(sprint: Sprint): string | undefined {
+  if (!isStuck(sprint)) return undefined
+  return `## No progress\n\nIn the last ${sprint.stats.withoutProgress} iterations no file, step or check has changed. What was tried does not work: find out why, and plan another way as new steps, or ask a person.`
 }
 
-function formatMinIterations({ ralph }: Progress, number: number): string | undefined {
+function formatMinIterations(sprint: Sprint, number: number): string | undefined {
+  const { ralph } = getGoal(sprint)
   if (number >= ralph.minIterations) return undefined
   return `goal-complete is accepted from iteration ${ralph.minIterations} on. Until then look deeper: edge cases, tests, documentation.`
 }
@@ -141,14 +143,14 @@ function formatMinIterations({ ralph }: Progress, number: number): string | unde
 const bullet = /^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?(\S.*)$/gm
 
 /** Turns the bullet points of the goal into a checklist to verify before a claim. */
-function formatCriteria({ goal }: Progress): string {
+function formatCriteria({ plan: { goal } }: Sprint): string {
   const points = [...goal.matchAll(bullet)].map(([, point = '']) => `  - [ ] ${toOneLine(point)}`)
   if (points.length === 0) return ''
   return `\n- Before you report goal-complete, verify each point of the goal yourself:\n${joinBounded(points, promptLimits.criteria)}`
 }
 
-function formatGoalRules(progress: Progress): string {
-  const { doneWhen = [] } = progress
+function formatGoalRules(sprint: Sprint): string {
+  const { doneWhen = [] } = sprint.plan
   const checks = doneWhen.map(
     ({ name, run }) => `\n  - ${name === undefined || name === run ? '' : `${name}: `}\`${run}\``,
   )
@@ -158,7 +160,7 @@ function formatGoalRules(progress: Progress): string {
       : 'goal-complete is a claim: make sure that it is true.'
   return `## Rules
 
-- ${gate}${formatCriteria(progress)}
+- ${gate}${formatCriteria(sprint)}
 - Do not weaken, skip or delete tests or checks to make them pass.
 - Leave \`.claude/sprints/\` alone: that is Ralph's own state.
 - Never wait for input; do not start programs that ask or that keep running.`
@@ -168,7 +170,7 @@ function formatGoalRules(progress: Progress): string {
  * Describes the format instead of showing an example: no part of a prompt may be a valid report, or an agent that echoes its
  * prompt would report something. The words in angle brackets keep this block from validating.
  */
-const reporting = `## Report
+export const goalReporting = `## Report
 
 End your final message with exactly one fenced JSON block of this form and nothing after it:
 
@@ -194,26 +196,3 @@ End your final message with exactly one fenced JSON block of this form and nothi
 - continue: there is more to do. pendingSteps is the order of the next steps; steps that you leave out stay pending behind them.
 - goal-complete: the whole goal is reached and you have verified it.
 - needs-human: you cannot continue without a decision or something that only a person can give.`
-
-/** Explains to an agent, in its interrupted session, why it was interrupted. */
-export function buildMessagePrompt(progress: Progress, form = reporting): string {
-  const sections = [
-    'You were interrupted in the middle of your work. Your work so far is still there; a command that was running has been ended.',
-    formatMessages(progress),
-    formatFeedback(progress),
-    'Take this into account and continue with the same task. Then report as before.',
-    form,
-  ]
-  return defuseOldReportForm(`${sections.filter((section) => section !== undefined).join('\n\n')}\n`)
-}
-
-/** Asks, in the same session, only for the missing report. `form` describes its format. */
-export const buildRepairPrompt = (
-  reason: string,
-  form = reporting,
-): string => `Your last message had no valid report: ${toOneLine(reason)}.
-
-Do not do any more work. Answer only with the report about the work that you have just done.
-
-${form}
-`

@@ -10,12 +10,13 @@ import {
 } from '../../../../test/support/builders.ts'
 import type { Progress } from '../../../contract/progress.ts'
 import { chooseMode } from './iteration-mode.ts'
+import { fromProgress } from '../../progress-codec.ts'
 
 /** The modes of all iterations so far, including the live one. */
 const modes = ({ iterations, live }: Progress) => [...iterations, ...live].map(({ mode }) => mode)
 
 it('plans when there are no steps', () => {
-  expect(chooseMode(buildProgress())).toEqual({ mode: 'planning', idleCount: 1 })
+  expect(chooseMode(fromProgress(buildProgress()))).toEqual({ mode: 'planning', idleCount: 1 })
 })
 
 it('executes the first pending step, past the completed ones', () => {
@@ -25,7 +26,7 @@ it('executes the first pending step, past the completed ones', () => {
     ralph: { idleCount: 2 },
   })
 
-  expect(chooseMode(progress)).toEqual({ mode: 'executing', step: next, idleCount: 0 })
+  expect(chooseMode(fromProgress(progress))).toEqual({ mode: 'executing', step: next, idleCount: 0 })
 })
 
 it('reflects once no step has been pending for idle-threshold iterations', () => {

@@ -1,18 +1,19 @@
-import type { Mode, Progress, Step } from '../../../contract/progress.ts'
+import type { Mode, Step } from '../../../contract/progress.ts'
 import { isStuck } from '../../core/limits.ts'
+import type { Sprint } from '../../core/sprint.ts'
+import { getGoal } from './goal-state.ts'
 import { findFirstPending } from './steps.ts'
 
-type ModeChoice = { readonly mode: Mode; readonly step?: Step; readonly idleCount: number }
+export type ModeChoice = { readonly mode: Mode; readonly step?: Step; readonly idleCount: number }
 
 /**
  * With pending steps: executing. Without: planning, or reflecting once there were none for `idle-threshold` iterations. After
- * `limits.no-progress` iterations without progress: reflecting, whatever is pending. The notes protocol has no steps: the agent
- * finds its own work.
+ * `limits.no-progress` iterations without progress: reflecting, whatever is pending.
  */
-export function chooseMode(progress: Progress): ModeChoice {
-  const { ralph, dynamicSteps, stats } = progress
-  if (progress.protocol === 'notes') return { mode: 'executing', idleCount: 0 }
-  if (isStuck(progress)) return { mode: 'reflecting', idleCount: ralph.idleCount }
+export function chooseMode(sprint: Sprint): ModeChoice {
+  const { stats } = sprint
+  const { ralph, dynamicSteps } = getGoal(sprint)
+  if (isStuck(sprint)) return { mode: 'reflecting', idleCount: ralph.idleCount }
   const step = dynamicSteps[findFirstPending(dynamicSteps)]
   if (step) return { mode: 'executing', step, idleCount: 0 }
   const idleCount = ralph.idleCount + 1

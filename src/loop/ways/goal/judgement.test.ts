@@ -19,7 +19,7 @@ import {
   type Play,
 } from '../../../../test/support/builders.ts'
 import type { Fact } from '../../core/fact.ts'
-import { buildPrompt } from './goal-prompt.ts'
+import { buildIterationPrompt } from '../../prompts.ts'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -73,7 +73,7 @@ describe('a second request for a report', () => {
       reports({}, noon + 20),
     )
 
-    expect(buildPrompt(progress, progress.live[0] ?? buildLive())).toContain('mind the tests')
+    expect(buildIterationPrompt(progress, progress.live[0] ?? buildLive())).toContain('mind the tests')
   })
 
   it('counts as a start for failed-starts-per-hour', () => {
@@ -134,7 +134,7 @@ describe('no progress', () => {
     const { progress } = after(fifth, idles)
 
     expect(fifth.live).toMatchObject([{ number: 6, mode: 'reflecting' }])
-    expect(buildPrompt(fifth, fifth.live[0] ?? buildLive())).toContain('## No progress')
+    expect(buildIterationPrompt(fifth, fifth.live[0] ?? buildLive())).toContain('## No progress')
     expect(progress).toMatchObject({
       status: 'needs-human',
       humanNeeded: { reason: 'No progress in 6 iterations: no file, step or check has changed' },
@@ -203,7 +203,7 @@ it('a question carries its options and the default', () => {
 it('the bullet points of a goal become a checklist in the prompt', () => {
   const goal = 'Build login.\n\nCriteria:\n- a wrong password is refused\n* [ ] tokens expire\n2. `npm test` passes\n'
 
-  expect(buildPrompt(buildProgress({ goal }), buildLive())).toContain(
+  expect(buildIterationPrompt(buildProgress({ goal }), buildLive())).toContain(
     [
       '- Before you report goal-complete, verify each point of the goal yourself:',
       '  - [ ] a wrong password is refused',
@@ -211,5 +211,5 @@ it('the bullet points of a goal become a checklist in the prompt', () => {
       '  - [ ] `npm test` passes',
     ].join('\n'),
   )
-  expect(buildPrompt(buildProgress({ goal: 'Build login.' }), buildLive())).not.toContain('- [ ]')
+  expect(buildIterationPrompt(buildProgress({ goal: 'Build login.' }), buildLive())).not.toContain('- [ ]')
 })

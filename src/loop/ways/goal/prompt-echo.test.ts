@@ -2,8 +2,8 @@ import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { buildCheck, buildLive, buildProgress, buildStep, noon, red } from '../../../../test/support/builders.ts'
 import { Mode, type Progress } from '../../../contract/progress.ts'
-import { buildPrompt } from './goal-prompt.ts'
-import { readReport } from '../../core/read-report.ts'
+import { buildIterationPrompt } from '../../prompts.ts'
+import { readReport } from './goal-report.ts'
 
 const json = JSON.stringify({ status: 'goal-complete', summary: 's', goalCompleteSummary: 'all done' })
 const pretty = JSON.stringify(
@@ -72,7 +72,7 @@ const echoes: Readonly<Record<string, (prompt: string) => string>> = {
 it.each(Object.entries(echoes))('no echo of any prompt is a report: %s', (_, echo) => {
   fc.assert(
     fc.property(progress, fc.constantFrom(...Mode.options), (given, mode) => {
-      const prompt = buildPrompt(given, buildLive({ mode, step: 'step-0' }))
+      const prompt = buildIterationPrompt(given, buildLive({ mode, step: 'step-0' }))
 
       expect(prompt).not.toContain('RALPH_COMPLETE:')
       expect(readReport(echo(prompt), prompt)).toMatchObject({ kind: 'malformed' })
@@ -84,7 +84,7 @@ it.each(Object.entries(echoes))('no echo of any prompt is a report: %s', (_, ech
 it('no part of any prompt is a report', () => {
   fc.assert(
     fc.property(progress, fc.constantFrom(...Mode.options), fc.nat(), fc.nat(), (given, mode, from, length) => {
-      const prompt = buildPrompt(given, buildLive({ mode, step: 'step-0' }))
+      const prompt = buildIterationPrompt(given, buildLive({ mode, step: 'step-0' }))
       const start = from % prompt.length
 
       expect(readReport(prompt.slice(start, start + length), prompt)).toMatchObject({ kind: 'malformed' })
@@ -96,7 +96,7 @@ it('no part of any prompt is a report', () => {
 it('a report is read even if the agent repeats the prompt before it', () => {
   fc.assert(
     fc.property(progress, (given) => {
-      const prompt = buildPrompt(given, buildLive())
+      const prompt = buildIterationPrompt(given, buildLive())
       const own = JSON.stringify({ status: 'continue', summary: 'this is mine' })
 
       expect(readReport(`> ${prompt.replaceAll('\n', '\n> ')}\n\n\`\`\`json\n${own}\n\`\`\``, prompt)).toMatchObject({
@@ -109,7 +109,7 @@ it('a report is read even if the agent repeats the prompt before it', () => {
 })
 
 it('the described form is not a report without its fence', () => {
-  const prompt = buildPrompt(buildProgress(), buildLive())
+  const prompt = buildIterationPrompt(buildProgress(), buildLive())
   const [, form = ''] = /```json\n([^]*?)\n```/.exec(prompt) ?? []
 
   expect(JSON.parse(form)).toMatchObject({ summary: expect.any(String) })

@@ -10,12 +10,15 @@ import {
 } from '../../../../test/support/builders.ts'
 import { historyLimits, type Progress, type Step } from '../../../contract/progress.ts'
 import type { Report } from '../../../contract/report.ts'
+import { fromProgress, toProgress } from '../../progress-codec.ts'
 import { applySteps, findFirstPending } from './steps.ts'
 
 const moment = { at: noon + 5000, iteration: 7 }
 
-const apply = (progress: Progress, report: Partial<Pick<Report, 'completedStepIds' | 'pendingSteps'>>) =>
-  applySteps(frozen(progress), frozen(buildReport(report)), moment)
+function apply(before: Progress, report: Partial<Pick<Report, 'completedStepIds' | 'pendingSteps'>>) {
+  const { sprint, ...change } = applySteps(frozen(fromProgress(before)), frozen(buildReport(report)), moment)
+  return { progress: toProgress(sprint), ...change }
+}
 
 const listPending = (progress: Progress) => progress.dynamicSteps.filter(({ status }) => status === 'pending')
 const texts = (of: readonly Step[]) => of.map(({ prompt }) => prompt)

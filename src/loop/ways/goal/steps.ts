@@ -1,9 +1,11 @@
-import { historyLimits, type Progress, type Step } from '../../../contract/progress.ts'
+import { historyLimits, type Step } from '../../../contract/progress.ts'
 import { stepId } from '../../../contract/ids.ts'
 import { maxNewSteps, type Report } from '../../../contract/report.ts'
+import { setStats, type Sprint } from '../../core/sprint.ts'
+import { getGoal, setGoal } from './goal-state.ts'
 
 type StepChange = {
-  readonly progress: Progress
+  readonly sprint: Sprint
   readonly added: readonly string[]
   readonly completed: readonly string[]
   /** Number of pending steps now. */
@@ -35,9 +37,11 @@ type StepMoment = { readonly at: number; readonly iteration: number }
  * Applies what a report says about steps. Only pending steps can be completed, reworded or reordered; references to anything
  * else are dropped and recorded, and the rest applies. Steps that are not mentioned stay pending, behind the mentioned ones.
  */
-export function applySteps(progress: Progress, report: Report, moment: StepMoment): StepChange {
+export function applySteps(sprint: Sprint, report: Report, moment: StepMoment): StepChange {
   const rejected: string[] = []
-  const { done, pending, others } = partitionSteps(progress.dynamicSteps, report)
+  const { dynamicSteps: steps } = getGoal(sprint)
+  const { stats } = sprint
+  const { done, pending, others } = partitionSteps(steps, report)
   const left = others.reduce((sum, part) => sum + part.length, 0)
   const completed = completeSteps(pending, report, moment, rejected)
   const added: Step[] = []
@@ -49,7 +53,7 @@ export function applySteps(progress: Progress, report: Report, moment: StepMomen
         tooMany = true
         continue
       }
-      const step = createStep(progress.stats.totalSteps + added.length, prompt, moment)
+      const step = createStep(stats.totalSteps + added.length, prompt, moment)
       added.push(step)
       mentioned.push(step)
       continue
@@ -63,22 +67,19 @@ export function applySteps(progress: Progress, report: Report, moment: StepMomen
     mentioned.push(known.prompt === prompt ? known : { ...known, prompt })
   }
   if (tooMany) rejected.push(`more than ${maxNewSteps} new steps in one report; the rest was dropped`)
+  const counted = setStats(sprint, {
+    totalSteps: stats.totalSteps + added.length,
+    completedSteps: stats.completedSteps + completed.length,
+  })
+  const dynamicSteps =
+    completed.length + mentioned.length === 0
+      ? steps
+      : done
+          .concat(completed)
+          .slice(-historyLimits.completedSteps)
+          .concat(mentioned, ...others)
   return {
-    progress: {
-      ...progress,
-      dynamicSteps:
-        completed.length + mentioned.length === 0
-          ? progress.dynamicSteps
-          : done
-              .concat(completed)
-              .slice(-historyLimits.completedSteps)
-              .concat(mentioned, ...others),
-      stats: {
-        ...progress.stats,
-        totalSteps: progress.stats.totalSteps + added.length,
-        completedSteps: progress.stats.completedSteps + completed.length,
-      },
-    },
+    sprint: setGoal(counted, { dynamicSteps }),
     added: added.map((step) => step.id),
     completed: completed.map((step) => step.id),
     pending: mentioned.length + left,

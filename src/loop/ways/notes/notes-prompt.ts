@@ -1,5 +1,5 @@
-import type { Progress } from '../../../contract/progress.ts'
 import { isStuck } from '../../core/limits.ts'
+import type { Sprint } from '../../core/sprint.ts'
 import {
   formatAnswer,
   formatFeedback,
@@ -18,14 +18,14 @@ export const outcomeName = 'OUTCOME'
  * The prompt of the notes protocol. It is the same every time, because the task is in the notes; added is only what the agent
  * cannot find there: refused claims and messages from users.
  */
-export function buildNotesPrompt(progress: Progress, folder: string): string {
+export function buildNotesPrompt(sprint: Sprint, folder: string): string {
   const sections = [
     formatInstructions(folder.replace(/\/$/, '')),
-    formatStuckNotes(progress),
-    formatRefusals(progress, promptLimits.outputCharacters),
-    formatFeedback(progress),
-    formatAnswer(progress),
-    formatMessages(progress),
+    formatStuckNotes(sprint),
+    formatRefusals(sprint, promptLimits.outputCharacters),
+    formatFeedback(sprint),
+    formatAnswer(sprint),
+    formatMessages(sprint),
   ]
   return defuseOldReportForm(`${sections.filter((section) => section !== undefined).join('\n\n')}\n`)
 }
@@ -49,7 +49,7 @@ regarding your current task:
 4. document as you do things for the next agent to be able to dive gradually into what you did, what you learned, not repeat the same mistakes
 5. if the task is finished and would like to notify the human or you're dead stuck and need a human to intervene, first write one line into ${folder}/${outcomeName} that begins with the word done or the word stuck and says in a sentence what was reached or what is needed, then delete the ${folder}/${lockName} file`
 
-function formatStuckNotes(progress: Progress): string | undefined {
-  if (!isStuck(progress)) return undefined
-  return `In the last ${progress.stats.withoutProgress} iterations no file and no check has changed. Whatever was tried does not work: find another way, or say that you are stuck.`
+function formatStuckNotes(sprint: Sprint): string | undefined {
+  if (!isStuck(sprint)) return undefined
+  return `In the last ${sprint.stats.withoutProgress} iterations no file and no check has changed. Whatever was tried does not work: find another way, or say that you are stuck.`
 }

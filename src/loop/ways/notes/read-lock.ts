@@ -1,11 +1,6 @@
 import type { AttemptEnd } from '../../core/fact.ts'
 import { clipText, toOneLine } from '../../core/prompt-sections.ts'
-
-/** State of the notes folder after the agent's turn. */
-export type LockState =
-  | { readonly exists: true }
-  /** `outcome` and `text`: what the agent wrote before it deleted the lock. */
-  | { readonly exists: false; readonly outcome?: 'done' | 'stuck' | undefined; readonly text?: string | undefined }
+import type { LockState } from '../../core/way.ts'
 
 const longestSummary = 2000
 

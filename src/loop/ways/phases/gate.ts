@@ -1,10 +1,11 @@
+import { RalphError } from '../../../contract/errors.ts'
 import type { CompiledPhase, WorkRef } from '../../../contract/phases.ts'
-import type { LiveIteration, Progress } from '../../../contract/progress.ts'
+import type { LiveIteration } from '../../../contract/progress.ts'
 import type { Fact } from '../../core/fact.ts'
-import { runHooks } from '../../iteration/hooks.ts'
-import { createIllegalFact, getLiveIteration, replaceLive } from '../../core/live-iteration.ts'
-import { andThen, emitEvent, type Transition } from '../../core/order.ts'
-import { isStopped } from '../../core/rest.ts'
+import { emitEvent, type Decision } from '../../core/order.ts'
+import { moveToStage } from '../../core/request-checks.ts'
+import type { Sprint } from '../../core/sprint.ts'
+import type { Gate, IterationChange } from '../../core/way.ts'
 import { formatWorkRef, updateWork, getWork } from './work.ts'
 
 type GateTracking = NonNullable<CompiledPhase['gateTracking']>
@@ -12,28 +13,33 @@ type GateTracking = NonNullable<CompiledPhase['gateTracking']>
 /** How much of a gate's output is kept and reported. */
 const keptCharacters = 10_000
 
-/** Runs the gate of the work after the agent and the checks, if there is one. Also runs after a failed repair. */
-export function startGateIfDue(progress: Progress, live: LiveIteration, at: number): Transition {
-  const { work, verdict } = live
-  const judged = verdict === 'completed' || (verdict === 'failed' && work?.gateFix !== undefined)
-  if (!work || !judged || !getWork(progress, work).gate) return runHooks(progress, live, at)
-  return startGate(progress, live, work)
+export function findGate(sprint: Sprint, ref: WorkRef): Gate | undefined {
+  const { gate, gateTracking } = getWork(sprint, ref)
+  return gate && { script: gate.script, timeoutMs: gate.timeout, attempts: gateTracking?.attempts ?? 0 }
 }
 
-export function startGate(progress: Progress, live: LiveIteration, ref: WorkRef): Transition {
-  const running = updateTracking(progress, ref, (before) => ({ ...before, status: 'running' }))
-  return {
-    progress: replaceLive(running, { ...live, stage: 'gate' }),
-    orders: isStopped(progress) ? [] : [{ type: 'run-gate', iteration: live.number }],
-  }
+/** The gate is due after completed work; also after a failed repair. */
+export function startGateIfDue(sprint: Sprint, live: LiveIteration): Decision | undefined {
+  const { work, verdict } = live
+  const judged = verdict === 'completed' || (verdict === 'failed' && work?.gateFix !== undefined)
+  if (!work || !judged || !getWork(sprint, work).gate) return undefined
+  return startGate(sprint, live, work)
+}
+
+export function startGate(sprint: Sprint, live: LiveIteration, ref: WorkRef): Decision {
+  const running = updateTracking(sprint, ref, (before) => ({ ...before, status: 'running' }))
+  return moveToStage(running, { ...live, stage: 'gate' }, { type: 'run-gate', iteration: live.number })
 }
 
 /** Exit 0 lets the sprint continue. Otherwise the agent repairs the work, as long as the gate may run again. */
-export function onGateEnded(progress: Progress, fact: Extract<Fact, { type: 'gate-ended' }>): Transition {
-  const before = getLiveIteration(progress, fact.iteration, fact)
+export function applyGateResult(
+  sprint: Sprint,
+  before: LiveIteration,
+  fact: Extract<Fact, { type: 'gate-ended' }>,
+): IterationChange {
   const { work: ref } = before
-  if (before.stage !== 'gate' || !ref) throw createIllegalFact(progress, fact, 'no gate is running')
-  const { gate, gateTracking } = getWork(progress, ref)
+  if (!ref) throw new RalphError('INTERNAL', `iteration ${before.number} has no gate`)
+  const { gate, gateTracking } = getWork(sprint, ref)
   const attempts = (gateTracking?.attempts ?? 0) + 1
   const of = gate?.maxRetries ?? 1
   const passed = fact.exitCode === 0 && fact.error === undefined
@@ -62,12 +68,11 @@ export function onGateEnded(progress: Progress, fact: Extract<Fact, { type: 'gat
     error,
     output,
   })
-  const known = updateTracking(progress, ref, () => tracking)
-  return andThen([endedEvent], runHooks(replaceLive(known, live), live, fact.at))
+  return { sprint: updateTracking(sprint, ref, () => tracking), live, orders: [endedEvent] }
 }
 
-const updateTracking = (progress: Progress, ref: WorkRef, change: (tracking: GateTracking) => GateTracking): Progress =>
-  updateWork(progress, ref, (work) => ({
+const updateTracking = (sprint: Sprint, ref: WorkRef, change: (tracking: GateTracking) => GateTracking): Sprint =>
+  updateWork(sprint, ref, (work) => ({
     ...work,
     gateTracking: change(work.gateTracking ?? { attempts: 0, status: 'pending' }),
   }))

@@ -1,28 +1,35 @@
 import type { CompiledPhase, CompiledStep, CompiledSubPhase, DependencyGraph } from '../../../contract/phases.ts'
-import type { Progress } from '../../../contract/progress.ts'
+import type { Sprint } from '../../core/sprint.ts'
 import { isSameData } from '../../core/same-data.ts'
+import { mergeLoopSettings } from '../../core/loop-settings.ts'
+import type { Recompiled } from '../../core/way.ts'
+import { listPhases, setPhasesState } from './phases-state.ts'
 import { isFinished, type WorkUnit as Listed } from './units.ts'
-
-type PhaseMergeResult = { readonly progress: Progress; readonly changes: readonly string[] }
 
 /**
  * Matches phases, items and their parts by id. Finished ones stay as they are; the others take their new definition and keep
  * their state. Removed ones are dropped, unless they are history or still running.
  */
-export function mergePhases(progress: Progress, compiled: Progress): PhaseMergeResult {
-  if (!compiled.phases) return { progress, changes: [] }
-  const { phases: before = [], dependencyGraph: _graph, ...kept } = progress
+export function mergePhases(before: Sprint, compiled: Sprint): Recompiled {
+  const { sprint, changes } = mergeLoopSettings(before, compiled)
+  const { phases: fresh, dependencyGraph } = compiled.way.concurrent ? compiled.way : {}
+  if (!fresh) return { sprint, changes }
+  const old = listPhases(sprint)
   const isNeeded = (phase: CompiledPhase) =>
-    phase.status === 'completed' || progress.live.some(({ work }) => work?.phase === phase.id)
-  const phases = mergeById(before, compiled.phases, { merge: mergePhase, isNeeded })
-  const graph = compiled.dependencyGraph?.map((each) => refreshBlockedBy(each, phases))
-  const stats = { ...progress.stats, ...countMergedPhases(phases) }
+    phase.status === 'completed' || sprint.live.some(({ work }) => work?.phase === phase.id)
+  const phases = mergeById(old, fresh, { merge: mergePhase, isNeeded })
+  const merged: Sprint = {
+    ...setPhasesState(sprint, {
+      phases,
+      dependencyGraph: dependencyGraph?.map((each) => refreshBlockedBy(each, phases)),
+    }),
+    stats: { ...sprint.stats, ...countMergedPhases(phases) },
+  }
   // A completed sprint with new work is no longer completed.
-  const isOpen = progress.status === 'completed' && !phases.every(isFinished)
-  const reopened = isOpen && { status: 'paused' as const, stats: { ...stats, completedAt: null } }
+  const isOpen = sprint.status === 'completed' && !phases.every(isFinished)
   return {
-    progress: { ...kept, phases, ...(graph && { dependencyGraph: graph }), stats, ...reopened },
-    changes: describeDifferences(before, phases),
+    sprint: isOpen ? { ...merged, status: 'paused', stats: { ...merged.stats, completedAt: null } } : merged,
+    changes: [...changes, ...describeDifferences(old, phases)],
   }
 }
 

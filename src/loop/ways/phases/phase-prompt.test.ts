@@ -13,7 +13,9 @@ import {
   gateEnds,
 } from '../../../../test/support/phases.ts'
 import type { Progress } from '../../../contract/progress.ts'
-import { buildIterationPrompt, buildRepairPromptFor, readAttemptReport } from '../../prompts.ts'
+import { buildRepairPrompt } from '../../core/session-prompts.ts'
+import { buildIterationPrompt, readAttemptReport } from '../../prompts.ts'
+import { formatPhaseReporting } from './phase-prompt.ts'
 
 /** The prompt of the first live iteration. */
 function buildFirstPrompt(progress: Progress): string {
@@ -182,13 +184,13 @@ describe('reports', () => {
             for (const echo of [
               buildFirstPrompt(each),
               `> ${buildFirstPrompt(each).replaceAll('\n', '\n> ')}`,
-              buildRepairPromptFor(each, out),
+              buildRepairPrompt(out, formatPhaseReporting()),
             ])
               expect(
                 readAttemptReport(
                   each,
                   { text: echo },
-                  `${buildFirstPrompt(each)}\n${buildRepairPromptFor(each, out)}`,
+                  `${buildFirstPrompt(each)}\n${buildRepairPrompt(out, formatPhaseReporting())}`,
                 ),
               ).toMatchObject({
                 kind: 'malformed',

@@ -1,5 +1,4 @@
 import type { CompiledStep, WorkRef } from '../../../contract/phases.ts'
-import type { LiveIteration, Progress } from '../../../contract/progress.ts'
 import { fillPromptPart, type PromptVariables } from '../../../contract/prompt-parts.ts'
 import {
   formatAnswer,
@@ -9,38 +8,39 @@ import {
   formatMessages,
   promptLimits,
   quoteFenced,
+  toOneLine,
   formatRefusals,
   defuseOldReportForm,
 } from '../../core/prompt-sections.ts'
+import type { Sprint } from '../../core/sprint.ts'
+import type { PromptInput } from '../../core/way.ts'
+import { listPhases } from './phases-state.ts'
 import { getPhase, getStep, getWork, type PhaseWork } from './work.ts'
 
-export type PhasePromptInput = Pick<LiveIteration, 'number' | 'work' | 'smallPrompt'> & {
-  /** LEARNINGS.md of the sprint. */
-  readonly notes?: string | undefined
-}
+type PhasePromptInput = Pick<PromptInput, 'number' | 'work' | 'smallPrompt' | 'notes'>
 
 /** Builds the prompt for one piece of work. The agent starts with a fresh context, so it contains everything the agent must know. */
-export function buildPhasePrompt(progress: Progress, iteration: PhasePromptInput): string {
+export function buildPhasePrompt(sprint: Sprint, iteration: PhasePromptInput): string {
   const { work: ref, smallPrompt } = iteration
   if (!ref) return formatPhaseReporting()
-  const work = getWork(progress, ref)
-  const step = ref.step === undefined ? undefined : getStep(progress, ref)
+  const work = getWork(sprint, ref)
+  const step = ref.step === undefined ? undefined : getStep(sprint, ref)
   const place = { ref, work, step, number: iteration.number }
-  const own = createSectionLookup(progress, place)
+  const own = createSectionLookup(sprint, place)
   const sections = [
-    own('header') ?? formatPhaseHeading(progress, place),
-    smallPrompt ? undefined : formatPurpose(progress),
-    own('position') ?? formatPosition(progress, place),
+    own('header') ?? formatPhaseHeading(sprint, place),
+    smallPrompt ? undefined : formatPurpose(sprint),
+    own('position') ?? formatPosition(sprint, place),
     work.error === undefined ? undefined : (own('retryWarning') ?? formatRetryWarning(work)),
     ...(ref.gateFix === undefined
       ? [formatItem(place), `## Your task\n\n${(work.prompt ?? '').trim()}`]
       : formatGateRepair(place)),
-    formatRefusals(progress, smallPrompt ? promptLimits.outputCharacters / 4 : promptLimits.outputCharacters),
-    formatFeedback(progress),
-    formatAnswer(progress),
-    formatMessages(progress),
+    formatRefusals(sprint, smallPrompt ? promptLimits.outputCharacters / 4 : promptLimits.outputCharacters),
+    formatFeedback(sprint),
+    formatAnswer(sprint),
+    formatMessages(sprint),
     smallPrompt ? undefined : formatLearnings(iteration.notes),
-    own('instructions') ?? formatPhaseRules(progress, place),
+    own('instructions') ?? formatPhaseRules(sprint, place),
     formatPhaseReporting(own('resultReporting')),
   ]
   return defuseOldReportForm(`${sections.filter((section) => section !== undefined).join('\n\n')}\n`)
@@ -54,20 +54,20 @@ type PromptWork = {
 }
 
 /** Sections of the prompt that the sprint or its workflow replaces. */
-function createSectionLookup(progress: Progress, place: PromptWork) {
-  const { prompts = {} } = progress
-  return (name: keyof NonNullable<Progress['prompts']>): string | undefined => {
+function createSectionLookup(sprint: Sprint, place: PromptWork) {
+  const { prompts = {} } = sprint.plan
+  return (name: keyof NonNullable<Sprint['plan']['prompts']>): string | undefined => {
     const text = prompts[name]
-    return text === undefined ? undefined : fillPromptPart(text, collectVariables(progress, place)).trim()
+    return text === undefined ? undefined : fillPromptPart(text, collectVariables(sprint, place)).trim()
   }
 }
 
-function collectVariables(progress: Progress, { ref, work, step, number }: PromptWork): PromptVariables {
-  const { phases = [], sprintId } = progress
-  const { steps = [] } = getPhase(progress, ref.phase)
+function collectVariables(sprint: Sprint, { ref, work, step, number }: PromptWork): PromptVariables {
+  const phases = listPhases(sprint)
+  const { steps = [] } = getPhase(sprint, ref.phase)
   const parts = step?.phases ?? []
   return {
-    'sprint-id': sprintId,
+    'sprint-id': sprint.id,
     iteration: String(number),
     'phase.id': ref.phase,
     'phase.index': formatIndex(phases, ref.phase),
@@ -91,16 +91,16 @@ function collectVariables(progress: Progress, { ref, work, step, number }: Promp
 const formatIndex = (units: readonly { readonly id: string }[], wanted: string): string =>
   String(units.findIndex(({ id }) => id === wanted) + 1)
 
-const formatPhaseHeading = ({ sprintId }: Progress, { ref, number }: PromptWork): string =>
-  `# Ralph: ${ref.gateFix === undefined ? '' : 'the gate of '}phase ${ref.phase}\n\nSprint ${sprintId}, iteration ${number}. You work autonomously; no one can answer questions while you work.`
+const formatPhaseHeading = ({ id }: Sprint, { ref, number }: PromptWork): string =>
+  `# Ralph: ${ref.gateFix === undefined ? '' : 'the gate of '}phase ${ref.phase}\n\nSprint ${id}, iteration ${number}. You work autonomously; no one can answer questions while you work.`
 
-function formatPurpose({ goal }: Progress): string | undefined {
+function formatPurpose({ plan: { goal } }: Sprint): string | undefined {
   const text = goal.trim()
   return text === '' ? undefined : `## What the sprint is for\n\n${text}`
 }
 
-function formatPosition(progress: Progress, place: PromptWork): string {
-  const values = collectVariables(progress, place)
+function formatPosition(sprint: Sprint, place: PromptWork): string {
+  const values = collectVariables(sprint, place)
   const lines = [
     `- phase ${values['phase.index']} of ${values['phase.total']}: ${place.ref.phase}`,
     ...(place.step ? [`- item ${values['step.index']} of ${values['step.total']}: ${place.step.id}`] : []),
@@ -133,12 +133,12 @@ function formatGateRepair({ work, ref }: PromptWork): (string | undefined)[] {
   ]
 }
 
-function formatPhaseRules(progress: Progress, { ref }: PromptWork): string {
-  const { worktree } = progress
+function formatPhaseRules(sprint: Sprint, { ref }: PromptWork): string {
+  const { worktree } = sprint.plan
   const lines = [
     'Do this task and nothing else, do it well, and verify it (run the tests, try it out). Then stop.',
     'Do not weaken, skip or delete tests or checks to make them pass.',
-    ...(getPhase(progress, ref.phase).parallel === true
+    ...(getPhase(sprint, ref.phase).parallel === true
       ? [
           'Others work in the same files at the same time: touch only what your task needs, and do not undo their changes.',
         ]
@@ -150,6 +150,16 @@ function formatPhaseRules(progress: Progress, { ref }: PromptWork): string {
     'Never wait for input; do not start programs that ask or that keep running.',
   ]
   return `## Rules\n\n${lines.map((line) => `- ${line}`).join('\n')}`
+}
+
+/** The goal, and the list of what the phases ask for. */
+export function describePurpose(sprint: Sprint): string {
+  const asked = listPhases(sprint).flatMap(({ id, prompt, steps = [] }) => [
+    ...(prompt === undefined ? [] : [`- ${id}: ${toOneLine(prompt)}`]),
+    ...steps.map((step) => `- ${id}, ${step.id}: ${toOneLine(step.prompt)}`),
+  ])
+  const listed = clipText(asked.join('\n'), promptLimits.listCharacters)
+  return [sprint.plan.goal.trim(), listed].filter((text) => text !== '').join('\n\nWhat was asked for, in order:\n\n')
 }
 
 /** Described without an example, as in goal-driven sprints, so that an echo is not a report. Users can replace the words, not the form. */

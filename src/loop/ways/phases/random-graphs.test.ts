@@ -9,6 +9,7 @@ import { Progress } from '../../../contract/progress.ts'
 import { advance } from '../../advance.ts'
 import type { AttemptEnd, Fact } from '../../core/fact.ts'
 import type { Order } from '../../core/order.ts'
+import { fromProgress } from '../../progress-codec.ts'
 import { getMaxConcurrency } from './next-work.ts'
 import { isFinished } from './units.ts'
 import { formatWorkRef } from './work.ts'
@@ -165,7 +166,7 @@ function applyFact(world: World, fact: Fact): void {
   world.progress = progress
   for (const order of orders) note(world, order)
   const names = progress.live.map(({ work }) => (work ? formatWorkRef(work) : ''))
-  assertHolds(names.length <= getMaxConcurrency(progress), 'no more are at work than may be')
+  assertHolds(names.length <= getMaxConcurrency(fromProgress(progress)), 'no more are at work than may be')
   assertHolds(new Set(names).size === names.length, `each is worked on by one: ${names.join()}`)
   const { completedPhases, completedSteps } = progress.stats
   const counted = countUnits(progress)

@@ -1,15 +1,17 @@
 import type { CompiledPhase, CompiledStep } from '../../../contract/phases.ts'
-import type { LiveIteration, Progress } from '../../../contract/progress.ts'
+import type { LiveIteration, SprintStatus } from '../../../contract/progress.ts'
 import { startAttempt } from '../../core/interrupted.ts'
 import { describeSpentLimit } from '../../core/limits.ts'
+import type { Sprint } from '../../core/sprint.ts'
+import { listPhases, setPhasesState } from './phases-state.ts'
 import { hasFailed, isFinished } from './units.ts'
 import { getWork, type PhaseWork } from './work.ts'
 
 /** Retries what failed in a blocked sprint, and what was skipped because of it. A gate that blocked runs first. */
-export function reopenFailed(progress: Progress): Progress {
-  const { phases, status } = progress
-  if (!phases || (status !== 'blocked' && status !== 'failed')) return progress
-  return { ...progress, phases: phases.map((phase) => (isFinished(phase) ? phase : reopenPhase(phase))) }
+export function reopenFailed(sprint: Sprint, status: SprintStatus = sprint.status): Sprint {
+  if (status !== 'blocked' && status !== 'failed') return sprint
+  const phases = listPhases(sprint).map((phase) => (isFinished(phase) ? phase : reopenPhase(phase)))
+  return setPhasesState(sprint, { phases })
 }
 
 function reopenPhase(phase: CompiledPhase): CompiledPhase {
@@ -34,10 +36,10 @@ function reopenWork<W extends PhaseWork>(work: W): W {
 }
 
 /** Restarts interrupted iterations at once; those that wait for a usage limit or a retry continue to wait. */
-export function resumeInterrupted(progress: Progress, at: number): Progress {
-  if (progress.mode !== 'standard' || progress.parked || describeSpentLimit(progress) !== undefined) return progress
+export function resumeInterrupted(sprint: Sprint, at: number): Sprint {
+  if (sprint.parked || describeSpentLimit(sprint) !== undefined) return sprint
   const isDue = ({ stage, work }: LiveIteration) =>
-    stage === 'waiting' && ((work && getWork(progress, work).nextRetryAt) ?? at) <= at
-  const live = progress.live.map((each) => (isDue(each) ? startAttempt(progress, each, at) : each))
-  return { ...progress, live }
+    stage === 'waiting' && ((work && getWork(sprint, work).nextRetryAt) ?? at) <= at
+  const live = sprint.live.map((each) => (isDue(each) ? startAttempt(sprint, each, at) : each))
+  return { ...sprint, live }
 }

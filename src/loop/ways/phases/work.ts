@@ -1,51 +1,46 @@
 import { RalphError } from '../../../contract/errors.ts'
 import type { CompiledPhase, CompiledStep, CompiledSubPhase, WorkRef } from '../../../contract/phases.ts'
-import type { Progress } from '../../../contract/progress.ts'
+import type { Sprint } from '../../core/sprint.ts'
+import { listPhases, setPhasesState } from './phases-state.ts'
 import { findFirstOpen, replaceUnit, findUnit } from './units.ts'
 
 /** Something that an agent is asked to do, or a phase whose items are. */
 export type PhaseWork = CompiledPhase | CompiledSubPhase
 
-export function getPhase({ phases = [] }: Progress, id: string): CompiledPhase {
-  const phase = findUnit(phases, id)
+export function getPhase(sprint: Sprint, id: string): CompiledPhase {
+  const phase = findUnit(listPhases(sprint), id)
   if (!phase) throw new RalphError('INTERNAL', `there is no phase ${id}`)
   return phase
 }
 
-export function getStep(progress: Progress, ref: WorkRef): CompiledStep {
-  const step = findUnit(getPhase(progress, ref.phase).steps ?? [], ref.step)
+export function getStep(sprint: Sprint, ref: WorkRef): CompiledStep {
+  const step = findUnit(getPhase(sprint, ref.phase).steps ?? [], ref.step)
   if (!step) throw new RalphError('INTERNAL', `there is no ${formatWorkRef(ref)}`)
   return step
 }
 
-export function getWork(progress: Progress, ref: WorkRef): PhaseWork {
-  if (ref.step === undefined) return getPhase(progress, ref.phase)
-  const subPhase = findUnit(getStep(progress, ref).phases, ref.subPhase)
+export function getWork(sprint: Sprint, ref: WorkRef): PhaseWork {
+  if (ref.step === undefined) return getPhase(sprint, ref.phase)
+  const subPhase = findUnit(getStep(sprint, ref).phases, ref.subPhase)
   if (!subPhase) throw new RalphError('INTERNAL', `there is no ${formatWorkRef(ref)}`)
   return subPhase
 }
 
-/** Returns the progress with one phase changed. */
-export const updatePhase = (
-  progress: Progress,
-  id: string,
-  change: (phase: CompiledPhase) => CompiledPhase,
-): Progress => ({
-  ...progress,
-  phases: replaceUnit(progress.phases ?? [], id, change),
-})
+/** Returns the sprint with one phase changed. */
+export const updatePhase = (sprint: Sprint, id: string, change: (phase: CompiledPhase) => CompiledPhase): Sprint =>
+  setPhasesState(sprint, { phases: replaceUnit(listPhases(sprint), id, change) })
 
 export const updateStep = (
-  progress: Progress,
+  sprint: Sprint,
   ref: Required<Pick<WorkRef, 'phase'>> & Pick<WorkRef, 'step'>,
   change: (step: CompiledStep) => CompiledStep,
-): Progress =>
-  updatePhase(progress, ref.phase, (phase) => ({ ...phase, steps: replaceUnit(phase.steps ?? [], ref.step, change) }))
+): Sprint =>
+  updatePhase(sprint, ref.phase, (phase) => ({ ...phase, steps: replaceUnit(phase.steps ?? [], ref.step, change) }))
 
 /** Applies the same change to a phase or a part. */
-export function updateWork(progress: Progress, ref: WorkRef, change: <W extends PhaseWork>(work: W) => W): Progress {
-  if (ref.step === undefined) return updatePhase(progress, ref.phase, change)
-  return updateStep(progress, ref, (step) => ({ ...step, phases: replaceUnit(step.phases, ref.subPhase, change) }))
+export function updateWork(sprint: Sprint, ref: WorkRef, change: <W extends PhaseWork>(work: W) => W): Sprint {
+  if (ref.step === undefined) return updatePhase(sprint, ref.phase, change)
+  return updateStep(sprint, ref, (step) => ({ ...step, phases: replaceUnit(step.phases, ref.subPhase, change) }))
 }
 
 /** Display name of a piece of work. */
@@ -60,16 +55,15 @@ const isPartOfWork = (part: WorkRef | undefined, whole: WorkRef): boolean =>
   (whole.subPhase === undefined || part.subPhase === whole.subPhase)
 
 /** Whether an iteration works on it or on a part of it. */
-export const isWorkLive = ({ live }: Progress, ref: WorkRef): boolean =>
-  live.some(({ work }) => isPartOfWork(work, ref))
+export const isWorkLive = ({ live }: Sprint, ref: WorkRef): boolean => live.some(({ work }) => isPartOfWork(work, ref))
 
 /** Points `current` at the first unfinished work; at the end it stays where it was. */
-export function updateCurrent(progress: Progress): Progress {
-  const { phases = [] } = progress
+export function updateCurrent(sprint: Sprint): Sprint {
+  const phases = listPhases(sprint)
   const phase = findFirstOpen(phases)
-  if (phase === undefined) return progress
+  if (phase === undefined) return sprint
   const { steps = [] } = phases[phase] ?? {}
   const step = findFirstOpen(steps)
   const subPhase = step === undefined ? undefined : findFirstOpen(steps[step]?.phases ?? [])
-  return { ...progress, current: { phase, step: step ?? null, subPhase: subPhase ?? null } }
+  return setPhasesState(sprint, { current: { phase, step: step ?? null, subPhase: subPhase ?? null } })
 }
