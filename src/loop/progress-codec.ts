@@ -34,7 +34,7 @@ export function fromProgress(progress: Progress): Sprint {
 export function toProgress(sprint: Sprint): Progress {
   const { id: sprintId, rev, plan, way, run, live, status, reason, parked, question, inbox, history, stats } = sprint
   const { kind: _kind, concurrent: _concurrent, ...wayState } = way
-  return dropUndefined({
+  return {
     schemaVersion,
     rev,
     sprintId,
@@ -42,19 +42,14 @@ export function toProgress(sprint: Sprint): Progress {
     ...wayState,
     live,
     status,
-    reason,
-    parked,
-    humanNeeded: question,
+    ...(reason !== undefined && { reason }),
+    ...(parked && { parked }),
+    ...(question && { humanNeeded: question }),
     ...inbox,
     ...history,
     stats,
-    runLimits: run?.limits,
-    runAgents: run?.agents,
-    runChoice: run?.choice,
-    stopRequested: run?.stopRequested,
-    ending: run?.ending,
-    failure: run?.failure,
-  })
+    ...(run && writeRun(run)),
+  }
 }
 
 function readWay(progress: Progress): WayState {
@@ -64,30 +59,23 @@ function readWay(progress: Progress): WayState {
 }
 
 function readRun(progress: Progress): RunState | undefined {
-  const { runLimits, runAgents, runChoice, stopRequested, ending, failure } = progress
-  const run = dropUndefined({
-    limits: runLimits,
-    agents: runAgents,
-    choice: runChoice,
-    stopRequested,
-    ending,
-    failure,
-  })
-  return Object.keys(run).length > 0 ? run : undefined
+  const { runLimits: limits, runAgents: agents, runChoice: choice, stopRequested, ending, failure } = progress
+  if (!limits && !agents && !choice && !stopRequested && !ending && !failure) return undefined
+  return { limits, agents, choice, stopRequested, ending, failure }
 }
+
+const writeRun = ({ limits, agents, choice, stopRequested, ending, failure }: RunState): Partial<Progress> => ({
+  ...(limits && { runLimits: limits }),
+  ...(agents && { runAgents: agents }),
+  ...(choice && { runChoice: choice }),
+  ...(stopRequested && { stopRequested }),
+  ...(ending && { ending }),
+  ...(failure && { failure }),
+})
 
 function pickFields<const K extends keyof Progress>(progress: Progress, fields: readonly K[]): Pick<Progress, K> {
   const picked: Partial<Pick<Progress, K>> = {}
   for (const field of fields) if (progress[field] !== undefined) picked[field] = progress[field]
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a field that is absent here is absent in the progress too
   return picked as Pick<Progress, K>
-}
-
-/** Optional fields of the flat form are absent, never undefined. */
-function dropUndefined<T extends object>(fields: T): T {
-  for (const name of Object.keys(fields)) {
-    const key = name as keyof T // the keys of an object are its fields
-    if (fields[key] === undefined) delete fields[key]
-  }
-  return fields
 }

@@ -1,3 +1,4 @@
+import { isNotesProtocol } from '../../contract/way.ts'
 import { and, eq, inArray, isNotNull, sql, type SQL } from 'drizzle-orm'
 import type { Fact } from '../../loop/core/fact.ts'
 import type { Order } from '../../loop/core/order.ts'
@@ -133,7 +134,7 @@ export const lastPosition = (agentId: string): SQL<number> => sql<number>`(1 + g
 /** Respects the minimum interval of Ralph Mode. */
 function earliestStart(agent: LockedSprint['agent'], { protocol }: LockedSprint['sprint'], at: number): number | null {
   const { ralphModeLastPromptAt: last, ralphModeMinIntervalMs: interval } = agent
-  if (protocol !== 'notes' || last === null || interval === 0 || last + interval <= at) return null
+  if (!isNotesProtocol(protocol) || last === null || interval === 0 || last + interval <= at) return null
   return last + interval
 }
 
