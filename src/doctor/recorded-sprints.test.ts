@@ -43,8 +43,8 @@ async function replay(
   const sprintDir = createTestFolder()
   cpSync(join(recordings, name), sprintDir, { recursive: true })
   const orders: (readonly Order[])[] = []
-  const fold = (before: Progress, fact: unknown) => {
-    const next = advance(before, fact as Fact) // the journal was written by our own code
+  const fold = (before: Progress, fact: Fact) => {
+    const next = advance(before, fact)
     orders.push(next.orders)
     return next.progress
   }

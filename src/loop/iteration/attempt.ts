@@ -30,7 +30,8 @@ function afterAttempt(counted: Sprint, live: LiveIteration, fact: EndedAttemptFa
       return onFailed(counted, live, fact.end, fact)
     case 'aborted':
       return onAborted(counted, live, fact.end, fact)
-    default:
+    case 'report':
+    case 'phase-report':
       return onReport(counted, live, fact)
   }
 }
