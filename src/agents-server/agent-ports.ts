@@ -1,3 +1,4 @@
+import { isNotesProtocol } from '../contract/way.ts'
 import { dirname, join } from 'node:path'
 import type { Driver } from '../agents/drivers/driver.ts'
 import { identifyAccount } from '../agents/supervise/environment.ts'
@@ -105,7 +106,7 @@ async function createFirstCheckpoint(sprintDir: string, workspace: Ports['worksp
  */
 async function createAgentSandbox(options: PortOptions): Promise<Sandbox | undefined> {
   const { agent, progress, env, ralphHomes, observe, sprintId } = options
-  const alsoWritable = progress.protocol === 'notes' ? [agent.notes] : []
+  const alsoWritable = isNotesProtocol(progress.protocol) ? [agent.notes] : []
   const { sandbox: wanted } = progress
   const { sandbox, text } = await protectionFor({ wanted, env, cwd: agent.folder, ralphHomes, alsoWritable })
   const told = join(agent.home, 'protection', sprintId)

@@ -1,10 +1,11 @@
+import { isNotesProtocol } from '../contract/way.ts'
 import { join, relative } from 'node:path'
 import { RalphError } from '../contract/errors.ts'
 import type { RequestBody } from '../contract/fleet/channel.ts'
 import { MachineFact } from '../contract/fleet/channel-work.ts'
 import { encodeReport } from '../channel/message.ts'
 import type { SprintEvent } from '../contract/events.ts'
-import type { Fact } from '../loop/fact.ts'
+import type { Fact } from '../loop/core/fact.ts'
 import { noUsage } from '../contract/outcome.ts'
 import { attemptState } from '../platform/processes/attempt-folder.ts'
 import { systemClock } from '../platform/clock.ts'
@@ -131,7 +132,7 @@ async function runPrompt(job: MachineJob, body: RequestBody<'prompt'>, parts: Jo
   const { promptId, agentId } = body
   const { pushed, ...ended } = await parts.promptSlots(() => endOfPrompt(job, body, parts))
   const agent = parts.agents.find(agentId)
-  const isNotes = body.asked.kind === 'order' && body.asked.protocol === 'notes'
+  const isNotes = body.asked.kind === 'order' && isNotesProtocol(body.asked.protocol)
   const lock = agent && isNotes ? { lock: await writeTaskLock(agent.notes) } : {}
   const told = {
     promptId,

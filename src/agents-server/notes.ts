@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import { RalphError } from '../contract/errors.ts'
 import type { TaskLockState as WireLock } from '../contract/fleet/channel.ts'
 import { formatTimestamp } from '../contract/time.ts'
-import { lockName, outcomeName } from '../loop/notes-prompt.ts'
-import type { LockState } from '../loop/read-lock.ts'
+import { lockName, outcomeName } from '../loop/ways/notes/notes-prompt.ts'
+import type { LockState } from '../loop/core/way.ts'
 import { writeFileAtomic } from '../platform/files/atomic-file.ts'
 import {
   exists,

@@ -1,6 +1,6 @@
 import type { HookTask, Progress, Step } from '../contract/progress.ts'
 import { advance } from '../loop/advance.ts'
-import type { Fact } from '../loop/fact.ts'
+import type { Fact } from '../loop/core/fact.ts'
 import { checkAttempts, type AttemptFolderState } from './attempt-invariants.ts'
 import { broken, notice, type Finding } from './finding.ts'
 

@@ -1,6 +1,6 @@
 import { RalphError } from '../contract/errors.ts'
 import { noUsage, type Outcome } from '../contract/outcome.ts'
-import type { Expense } from '../loop/cost.ts'
+import type { Expense } from '../loop/core/cost.ts'
 
 /** A failed start is a failed attempt: the loop decides what to do, and the run continues. */
 export function createFailedStart(error: unknown): Outcome {

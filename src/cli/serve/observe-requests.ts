@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ObservedSprints, ObservedRequest } from '../../backend/fleet/ports.ts'
 import { RalphError } from '../../contract/errors.ts'
-import type { Fact } from '../../loop/fact.ts'
+import type { Fact } from '../../loop/core/fact.ts'
 import { postRequest } from '../../storage/sprint/requests.ts'
 import { readSprintOwner } from '../../storage/state/sprint-lock.ts'
 import { diffIterations, restoreIteration } from '../../storage/git/workspace.ts'

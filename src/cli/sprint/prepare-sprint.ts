@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../../compiler/parse/diagnostics.ts'
 import { RalphError } from '../../contract/errors.ts'
 import type { Progress } from '../../contract/progress.ts'
-import type { Fact } from '../../loop/fact.ts'
+import type { Fact } from '../../loop/core/fact.ts'
 import { recompile } from '../../loop/recompile.ts'
 import { copyFileTo, exists, isFile, listFolder, createFolder } from '../../platform/files/files.ts'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
 import type { Progress } from '../../contract/progress.ts'
-import type { Fact } from '../../loop/fact.ts'
+import type { Fact } from '../../loop/core/fact.ts'
 import { openSprintStore } from '../../storage/sprint/sprint-store.ts'
 import type { Io } from '../io/io.ts'
 import { applyFactToProgress, requireProgress } from './sprint-state.ts'

@@ -1,7 +1,7 @@
 import { RalphError } from '../../contract/errors.ts'
 import type { Progress } from '../../contract/progress.ts'
 import { advance } from '../../loop/advance.ts'
-import type { Fact } from '../../loop/fact.ts'
+import type { Fact } from '../../loop/core/fact.ts'
 import { readProgress } from '../../storage/state/read-progress.ts'
 import { progressPath } from '../../storage/state/sprint-folder.ts'
 import type { Io } from '../io/io.ts'

@@ -1,3 +1,4 @@
+import { isNotesProtocol } from '../../../contract/way.ts'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { describeError } from '../../data/api.ts'
@@ -28,7 +29,7 @@ export function SprintList({ agentId }: { agentId: string }) {
               {progress.goal}
             </Link>
             <span className="block text-sm text-faint">
-              {protocol === 'notes' ? 'Ralph Mode' : 'planned'} · {formatAgo(createdAt, now)} ·{' '}
+              {isNotesProtocol(protocol) ? 'Ralph Mode' : 'planned'} · {formatAgo(createdAt, now)} ·{' '}
               {pluralize(progress.stats.currentIteration, 'iteration')} · {formatUsd(progress.stats.costUsd)}
             </span>
           </span>
