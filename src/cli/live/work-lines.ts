@@ -1,6 +1,6 @@
 import type { CompiledPhase, CompiledStep } from '../../contract/phases.ts'
 import type { Progress, Step } from '../../contract/progress.ts'
-import { toOneLine } from '../io/paint.ts'
+import { toOneLine } from '../../words/text.ts'
 import type { ScreenBox, DrawContext } from './draw.ts'
 import { fitText, wrapText } from '../io/width.ts'
 

@@ -9,7 +9,7 @@ import { defaultSprintId, findProject, readSprintFile } from '../../storage/stat
 import { assetPath } from '../assets.ts'
 import type { Io } from '../io/io.ts'
 import { knownAgents } from '../agents/known-agents.ts'
-import { toOneLine } from '../io/paint.ts'
+import { toOneLine } from '../../words/text.ts'
 import { ralphHome } from '../io/ralph-home.ts'
 import { displayPath } from '../io/display-path.ts'
 
