@@ -1,5 +1,6 @@
+import { noop } from '../platform/async.ts'
 import { join, relative } from 'node:path'
-import { RalphError } from '../contract/errors.ts'
+import { RalphError, errorMessage } from '../contract/errors.ts'
 import type { RequestBody } from '../contract/fleet/channel.ts'
 import { MachineFact } from '../contract/fleet/channel-work.ts'
 import { encodeReport } from '../channel/message.ts'
@@ -81,7 +82,7 @@ export function openJobs(parts: JobParts): Jobs {
     jobs.set(job.messageId, job)
     parts.changed()
     void work()
-      .catch((error: unknown) => parts.log('a job failed', { job: job.messageId, why: describeJobError(error) }))
+      .catch((error: unknown) => parts.log('a job failed', { job: job.messageId, why: errorMessage(error) }))
       .finally(() => {
         jobs.delete(job.messageId)
         parts.changed()
@@ -115,8 +116,6 @@ export function openJobs(parts: JobParts): Jobs {
     listForAgent: (agentId) => [...jobs.values()].filter((job) => job.agentId === agentId),
   }
 }
-
-const noop = () => {}
 
 /** Cancelled work does not wait for its turn. */
 const whenAborted = ({ controller: { signal } }: MachineJob): Promise<void> =>
@@ -163,8 +162,8 @@ async function endOfPrompt(job: MachineJob, body: RequestBody<'prompt'>, parts: 
     if (body.asked.kind === 'text') return await runUserPrompt(agent, body, { ...parts, signal })
     return await runSprintPrompt(job, agent, body.asked, { ...parts, program: body.program })
   } catch (error) {
-    parts.log('failed to start a prompt', { promptId: body.promptId, why: describeJobError(error) })
-    return { end: { kind: 'refused', reason: describeJobError(error) } }
+    parts.log('failed to start a prompt', { promptId: body.promptId, why: errorMessage(error) })
+    return { end: { kind: 'refused', reason: errorMessage(error) } }
   }
 }
 
@@ -259,7 +258,7 @@ async function runOrder(job: MachineJob, body: RequestBody<'carry-out'>, parts: 
   job.startedAt = Date.now()
   const done = job.controller.signal.aborted
     ? { reason: 'cancelled' }
-    : await performMachineOrder(job, body, parts).catch((error: unknown) => ({ reason: describeJobError(error) }))
+    : await performMachineOrder(job, body, parts).catch((error: unknown) => ({ reason: errorMessage(error) }))
   const report = encodeReport('order-ended', { orderId, agentId, endedAt: Date.now(), ...done })
   await sendUntilStored({ id: `order-ended:${orderId}`, type: 'order-ended', body: report }, job.messageId, parts)
 }
@@ -299,10 +298,8 @@ async function sendUntilStored(
     try {
       return await mailbox.send(message, settles)
     } catch (error) {
-      log('failed to store a report, retrying', { id: message.id, why: describeJobError(error) })
+      log('failed to store a report, retrying', { id: message.id, why: errorMessage(error) })
       await new Promise((resolve) => setTimeout(resolve, retryDelayMs))
     }
   }
 }
-
-const describeJobError = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,4 +1,4 @@
-import { RalphError } from '../contract/errors.ts'
+import { RalphError, errorMessage } from '../contract/errors.ts'
 import { noUsage, type Outcome } from '../contract/outcome.ts'
 import type { LiveIteration } from '../contract/progress.ts'
 import type { AttemptEnd, Fact } from '../loop/fact.ts'
@@ -7,7 +7,7 @@ import { type AttemptPrompt, buildAttemptPrompt, buildIterationPrompt, readAttem
 import { readLock } from '../loop/read-lock.ts'
 import { choosePhaseModel } from '../loop/standard/agent-choice.ts'
 import { requireLiveIteration, type OrderContext, type OrderByType } from './context.ts'
-import { errorMessage, createFailedStart } from './outcomes.ts'
+import { createFailedStart } from './outcomes.ts'
 import type { AgentRequest, AgentRunner } from './ports.ts'
 import { rethrowDiskFull } from './disk-space.ts'
 

@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { exists } from '../../platform/files/files.ts'
 import { defaultSprintId, createSprintFolder } from '../../storage/state/sprint-folder.ts'
 import type { Io } from '../io/io.ts'
+import { renderSprintYaml, slugFromGoal } from './sprint-files.ts'
 
 export const newSprintFolder = (name: string, io: Io): string =>
   resolve(io.cwd, '.claude', 'sprints', defaultSprintId(name, io.now()))
@@ -12,6 +13,10 @@ export async function createSprint(name: string, text: string, io: Io): Promise<
   await createSprintFolder(folder, text)
   return folder
 }
+
+/** Creates a sprint for a goal, with defaults for the rest. */
+export const createGoalSprint = (given: { readonly goal: string; readonly agent?: string | undefined }, io: Io) =>
+  createSprint(findFreeName(slugFromGoal(given.goal), io), renderSprintYaml(given), io)
 
 /** The same goal may be used twice a day. */
 export function findFreeName(name: string, io: Io): string {

@@ -1,3 +1,4 @@
+import { noop } from '../async.ts'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { statSync } from 'node:fs'
@@ -201,5 +202,3 @@ let retireTimer: NodeJS.Timeout | undefined
 function unrefStream(stream: Stream): void {
   if (stream instanceof Socket) stream.unref()
 }
-
-const noop = (): void => {}

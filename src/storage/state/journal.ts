@@ -8,7 +8,7 @@ import { removeDurably, writeFileAtomic } from '../../platform/files/atomic-file
 import { exists, listFolder, createFolder, moveFile, readBytes } from '../../platform/files/files.ts'
 import type { ProgressStore } from '../../runtime/ports.ts'
 import { encodeProgress } from './encode-progress.ts'
-import { createSerialQueue } from '../../platform/async.ts'
+import { serialize } from '../../platform/async.ts'
 import { formatRecord, readSegment, type JournalRecord, type Segment } from './journal-record.ts'
 
 type RecordedFact = Parameters<ProgressStore['save']>[1]
@@ -183,7 +183,7 @@ export async function openJournal(
 ): Promise<Journal> {
   const folder = journalFolder(sprintDir)
   const epoch = start.epoch + 1
-  const enqueue = createSerialQueue()
+  const enqueue = serialize()
   let { seq, edit } = start
   let broken: unknown
   await createFolder(folder)
