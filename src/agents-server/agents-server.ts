@@ -12,7 +12,7 @@ import { protocolVersions } from '../contract/fleet/channel.ts'
 import type { InstalledProgram } from '../contract/fleet/machine.ts'
 import type { AccountLimits } from '../runtime/ports.ts'
 import { systemClock } from '../platform/clock.ts'
-import { openMachineLimits, type AgentEnvironment } from './agent-ports.ts'
+import { openMachineLimits, type HostEnvironment } from '../host/create-ports.ts'
 import { openAgents, type LocalAgents } from './local-agents.ts'
 import { answerQuery, createQueryHandlers } from './queries.ts'
 import { runMachineCommand, createMachineCommands, type MachineCommand } from './commands.ts'
@@ -28,7 +28,7 @@ import { openUploader, type Uploader } from './uploader.ts'
 export type AgentsServerOptions = {
   /** The data folder: `$RALPH_HOME`. */
   readonly home: string
-  readonly env: AgentEnvironment
+  readonly env: HostEnvironment
   /** Where account usage limits are stored for all Ralph processes of this user; the data folder by default. */
   readonly limitsHome?: string
   readonly disk?: JobParts['disk']

@@ -16,7 +16,8 @@ import type { Ports } from '../runtime/ports.ts'
 import { limitConcurrency } from '../runtime/limit-concurrency.ts'
 import { createDiskPort } from '../storage/sprint/disk.ts'
 import type { LocalAgent, LocalAgents } from './local-agents.ts'
-import { createAgentPorts, agentSprintFolder, type AgentEnvironment } from './agent-ports.ts'
+import { createAgentPorts, agentSprintFolder } from './agent-ports.ts'
+import type { HostEnvironment } from '../host/create-ports.ts'
 import type { DiskMailbox } from './disk-mailbox.ts'
 import { writeTaskLock } from './notes.ts'
 import { pushWork } from './push-work.ts'
@@ -27,7 +28,7 @@ export type JobParts = {
   readonly mailbox: DiskMailbox
   /** Ralph's own folders. */
   readonly ralphHomes: readonly string[]
-  readonly env: AgentEnvironment
+  readonly env: HostEnvironment
   readonly limits: Ports['limits']
   /** The maximum number of prompts at once on this machine. */
   readonly slots: number
