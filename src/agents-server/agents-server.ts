@@ -279,7 +279,12 @@ async function openMachineLine(parts: ServerParts, handleMessage: (message: Inco
 async function exchangeInventory(line: Line, parts: ServerParts): Promise<void> {
   const tell = async () => {
     const { folder, programs, mailbox } = parts
-    const about = { ...parts, bootEpoch: folder.bootEpoch, waiting: () => mailbox.waiting(), programs: () => programs.found }
+    const about = {
+      ...parts,
+      bootEpoch: folder.bootEpoch,
+      waiting: () => mailbox.waiting(),
+      programs: () => programs.found,
+    }
     const inventory = await createInventory(about)
     const reply = await line.call('inventory', encodeReport('inventory', { inventory }), 30_000)
     return decodeReportReply('inventory', reply)
