@@ -4,7 +4,7 @@ import { getCheckName } from '../loop/core/request-checks.ts'
 import type { Fact } from '../loop/core/fact.ts'
 import { listDefiningFiles } from './defining-files.ts'
 import type { OrderContext, OrderByType } from './context.ts'
-import { errorMessage } from './outcomes.ts'
+import { errorMessage } from '../contract/errors.ts'
 import type { Ports } from './ports.ts'
 import { ranNoTests } from './empty-test-run.ts'
 

@@ -1,7 +1,7 @@
 import type { Fact } from '../loop/core/fact.ts'
 import { findGate } from '../loop/way-queries.ts'
 import { requireLiveIteration, type OrderContext, type OrderByType } from './context.ts'
-import { errorMessage } from './outcomes.ts'
+import { errorMessage } from '../contract/errors.ts'
 import type { ShellEnd } from './ports.ts'
 import { rethrowDiskFull } from './disk-space.ts'
 

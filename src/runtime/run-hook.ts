@@ -4,7 +4,8 @@ import { getRemainingBudget, describeSpentLimit } from '../loop/core/limits.ts'
 import { fromProgress } from '../loop/progress-codec.ts'
 import { fillHookPrompt } from '../contract/hook-prompt.ts'
 import type { OrderContext, OrderByType } from './context.ts'
-import { errorMessage, pickExpense } from './outcomes.ts'
+import { errorMessage } from '../contract/errors.ts'
+import { pickExpense } from './outcomes.ts'
 import { rethrowDiskFull } from './disk-space.ts'
 
 type HookEnd = Pick<Extract<Fact, { type: 'hook-ended' }>, 'exitCode' | 'error' | 'output' | 'spent'>

@@ -123,9 +123,9 @@ export const defects = [
   },
   {
     name: 'a damaged record of the journal is trusted',
-    file: 'src/storage/state/journal-record.ts',
-    find: "if (line[8] !== ' ' || recordChecksum(json) !== line.slice(0, 8)) return undefined",
-    put: "if (line[8] !== ' ') return undefined",
+    file: 'src/platform/checksummed-log.ts',
+    find: "line[8] === ' ' && lineChecksum(json) === line.slice(0, 8) ? json : undefined",
+    put: "line[8] === ' ' ? json : undefined",
     tests: 'src/storage/state/journal-record.test.ts src/storage/state/journal.test.ts',
   },
   {

@@ -1,7 +1,7 @@
 import { isGoalDriven } from '../../contract/way.ts'
 import type { CompiledPhase, CompiledStep } from '../../contract/phases.ts'
 import type { Progress, Step } from '../../contract/progress.ts'
-import { toOneLine } from '../io/paint.ts'
+import { toOneLine } from '../../words/text.ts'
 import type { ScreenBox, DrawContext } from './draw.ts'
 import { fitText, wrapText } from '../io/width.ts'
 

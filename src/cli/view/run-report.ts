@@ -3,9 +3,13 @@ import { join } from 'node:path'
 import type { Driver } from '../../agents/drivers/driver.ts'
 import type { Progress, SprintStatus } from '../../contract/progress.ts'
 import { progressPath } from '../../storage/state/sprint-folder.ts'
+import { statusWords } from '../../words/status.ts'
 import type { Io } from '../io/io.ts'
-import { clipLine, formatHumanDuration, toOneLine, createPaint } from '../io/paint.ts'
-import { bestIteration, formatCost, questionLines } from './receipt.ts'
+import { clipLine, toOneLine } from '../../words/text.ts'
+import { formatHumanDuration } from '../../words/durations.ts'
+import { createPaint } from '../io/paint.ts'
+import { bestIteration, questionLines } from './receipt.ts'
+import { formatCost } from '../../words/money.ts'
 import { displayPath } from '../io/display-path.ts'
 
 /** The plan of a run, printed before it starts. */
@@ -40,20 +44,6 @@ export function printEnd(progress: Progress, sprintDir: string, io: Io): void {
   for (const line of nextSteps(progress, sprintDir, io)) io.print(line)
 }
 
-export const endings: Readonly<Record<SprintStatus, string>> = {
-  completed: 'goal reached',
-  paused: 'paused',
-  'paused-at-breakpoint': 'paused at a breakpoint',
-  'not-started': 'not started',
-  'in-progress': 'in progress',
-  parked: 'parked',
-  blocked: 'blocked',
-  failed: 'failed',
-  'needs-human': 'a human is needed',
-  'limit-reached': 'limit reached',
-  interrupted: 'interrupted',
-}
-
 function summaryLines(progress: Progress, places: Readonly<Record<string, string>>, io: Io): string[] {
   const paint = createPaint(io.color)
   const { stats, status, reason, iterations } = progress
@@ -70,7 +60,7 @@ function summaryLines(progress: Progress, places: Readonly<Record<string, string
     ['time', `${formatHumanDuration(stats.activeMs)}, ${formatCost(stats)}`],
     ...Object.entries(places),
   ]
-  const head = `${done ? paint.green('✓') : paint.yellow('■')} ${paint.bold(done && !isGoalDriven(progress) ? 'all phases completed' : endings[status])}${reason ? `: ${toOneLine(reason)}` : ''}`
+  const head = `${done ? paint.green('✓') : paint.yellow('■')} ${paint.bold(done && !isGoalDriven(progress) ? 'all phases completed' : statusWords[status].ending)}${reason ? `: ${toOneLine(reason)}` : ''}`
   return ['', head, ...rows.map(([name, value]) => `  ${paint.dim(name.padEnd(12))} ${value}`)]
 }
 

@@ -19,7 +19,7 @@ import { ErrorPage } from '../shell/error-page.tsx'
 import { useKeys } from '../shell/shortcuts.ts'
 import { useTitle } from '../shell/title.ts'
 import { Skeleton } from '../ui/states.tsx'
-import { statusWord } from '../words/situation.ts'
+import { statusWords } from '../../words/status.ts'
 import { NotesCard } from './notes-card.tsx'
 import { SprintDetail } from './sprint-detail.tsx'
 
@@ -56,7 +56,7 @@ function SprintView({ sprint, iterations }: { sprint: FleetSprint; iterations: r
     [navigate],
   )
   const { progress } = sprint
-  useTitle(`${statusWord[progress.status]} ${progress.stats.currentIteration} · ${progress.goal.slice(0, 60)}`)
+  useTitle(`${statusWords[progress.status].label} ${progress.stats.currentIteration} · ${progress.goal.slice(0, 60)}`)
   useIterationKeys(
     cells.flatMap((cell) => (cell.kind === 'iteration' ? [cell.number] : [])),
     chosen,

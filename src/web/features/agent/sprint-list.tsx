@@ -6,8 +6,10 @@ import { useNow } from '../../ui/now.ts'
 import { sprintsQuery } from '../../data/queries.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { EmptyState, ProblemNotice, SkeletonRows } from '../../ui/states.tsx'
-import { formatAgo, formatUsd, pluralize } from '../../words/numbers.ts'
-import { statusTone, statusWord } from '../../words/situation.ts'
+import { formatAgo } from '../../../words/durations.ts'
+import { formatUsd } from '../../../words/money.ts'
+import { pluralize } from '../../../words/counts.ts'
+import { statusWords } from '../../../words/status.ts'
 
 /** Every sprint of this agent, newest first. */
 export function SprintList({ agentId }: { agentId: string }) {
@@ -33,7 +35,7 @@ export function SprintList({ agentId }: { agentId: string }) {
               {pluralize(progress.stats.currentIteration, 'iteration')} · {formatUsd(progress.stats.costUsd)}
             </span>
           </span>
-          <Badge tone={statusTone[progress.status]}>{statusWord[progress.status]}</Badge>
+          <Badge tone={statusWords[progress.status].tone}>{statusWords[progress.status].label}</Badge>
         </li>
       ))}
     </ul>

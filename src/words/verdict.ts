@@ -1,4 +1,4 @@
-import type { IterationRecord, Verdict } from '../../contract/progress.ts'
+import type { IterationRecord, Verdict } from '../contract/progress.ts'
 import type { Tone } from './tone.ts'
 
 export type VerdictSign = 'progress' | 'same' | 'no' | 'asks' | 'stopped' | 'now' | 'goal'
@@ -51,4 +51,19 @@ export const shortMode: Readonly<Record<IterationRecord['mode'], string>> = {
   planning: 'plan',
   executing: '',
   reflecting: 'refl',
+}
+
+export type VerdictTone = Extract<Tone, 'ok' | 'bad' | 'warn'>
+
+/** One character for tables and strips. */
+export const verdictMarks: Readonly<Record<Verdict, { readonly mark: string; readonly tone: VerdictTone }>> = {
+  accepted: { mark: '✓', tone: 'ok' },
+  completed: { mark: '✓', tone: 'ok' },
+  continue: { mark: '✓', tone: 'ok' },
+  refused: { mark: '✗', tone: 'bad' },
+  failed: { mark: '✗', tone: 'bad' },
+  premature: { mark: '~', tone: 'warn' },
+  malformed: { mark: '~', tone: 'warn' },
+  'needs-human': { mark: '?', tone: 'warn' },
+  interrupted: { mark: '■', tone: 'warn' },
 }

@@ -1,10 +1,13 @@
-import type { SprintEvent } from '../../../contract/events.ts'
-import type { Tone } from '../../words/tone.ts'
-import { formatDurationShort, formatUsd, formatRoughly } from '../../words/numbers.ts'
-import { verdictBadge } from '../../words/verdict.ts'
+import type { SprintEvent } from '../contract/events.ts'
+import type { WorkRef } from '../contract/phases.ts'
+import { formatAge, formatDurationShort } from './durations.ts'
+import { formatUsd } from './money.ts'
+import { lastLine, toOneLine } from './text.ts'
+import type { Tone } from './tone.ts'
+import { verdictBadge } from './verdict.ts'
 
-/** A line of Ralph's own between the agent's messages. */
-export type TranscriptMark = {
+/** What Ralph says about an event, as a line between the agent's messages. */
+export type EventSentence = {
   readonly tone: Tone
   readonly title: string
   readonly detail?: string | undefined
@@ -14,8 +17,8 @@ export type TranscriptMark = {
   readonly loud?: boolean
 }
 
-/** undefined: not shown in the transcript. */
-export function describeMark(event: SprintEvent): TranscriptMark | undefined {
+/** undefined: the event has no line of its own. */
+export function describeEvent(event: SprintEvent): EventSentence | undefined {
   switch (event.type) {
     case 'agent':
       return agentEventMark(event.event)
@@ -29,8 +32,8 @@ export function describeMark(event: SprintEvent): TranscriptMark | undefined {
       return {
         tone: event.class === 'usage_limit' ? 'warn' : 'bad',
         title: event.reason,
-        detail: event.retryInMs === undefined ? undefined : `retries in ${formatRoughly(event.retryInMs)}`,
-        aside: event.class.replaceAll('_', ' '),
+        detail: event.retryInMs === undefined ? undefined : `retries in ${formatAge(event.retryInMs)}`,
+        aside: failureWords(event.class),
         loud: true,
       }
     case 'report-rejected':
@@ -72,7 +75,7 @@ type JudgementEvent = Extract<
   }
 >
 
-function judgementMark(event: JudgementEvent): TranscriptMark | undefined {
+function judgementMark(event: JudgementEvent): EventSentence | undefined {
   switch (event.type) {
     case 'claim-made':
       return { tone: 'accent', title: 'Claims that the goal is reached', detail: event.summary, aside: 'goal-complete' }
@@ -112,14 +115,14 @@ function judgementMark(event: JudgementEvent): TranscriptMark | undefined {
   }
 }
 
-const checkMark = (result: Extract<SprintEvent, { type: 'check-ended' }>['result']): TranscriptMark => ({
+const checkMark = (result: Extract<SprintEvent, { type: 'check-ended' }>['result']): EventSentence => ({
   tone: result.passed ? 'ok' : 'bad',
   title: `Check “${result.name}” ${result.passed ? 'passed' : 'failed'}`,
   detail: result.passed ? undefined : (result.reason ?? lastLine(result.output)),
   aside: `exit ${result.exitCode ?? '–'} · ${formatDurationShort(result.durationMs)}`,
 })
 
-const iterationEndMark = (event: Extract<SprintEvent, { type: 'iteration-ended' }>): TranscriptMark => {
+const iterationEndMark = (event: Extract<SprintEvent, { type: 'iteration-ended' }>): EventSentence => {
   const { tone, words } = verdictBadge(event)
   return {
     tone,
@@ -129,7 +132,7 @@ const iterationEndMark = (event: Extract<SprintEvent, { type: 'iteration-ended' 
   }
 }
 
-function agentEventMark(event: Extract<SprintEvent, { type: 'agent' }>['event']): TranscriptMark | undefined {
+function agentEventMark(event: Extract<SprintEvent, { type: 'agent' }>['event']): EventSentence | undefined {
   switch (event.kind) {
     case 'session':
       return {
@@ -142,7 +145,7 @@ function agentEventMark(event: Extract<SprintEvent, { type: 'agent' }>['event'])
         tone: 'warn',
         title: 'Retrying the provider',
         detail: event.reason,
-        aside: event.delayMs === undefined ? undefined : `after ${formatRoughly(event.delayMs)}`,
+        aside: event.delayMs === undefined ? undefined : `after ${formatAge(event.delayMs)}`,
       }
     case 'limit':
       return { tone: 'warn', title: 'Usage limit', detail: event.reason, loud: true }
@@ -158,4 +161,21 @@ function agentEventMark(event: Extract<SprintEvent, { type: 'agent' }>['event'])
 
 const quoteNames = (names: readonly string[]): string => names.map((name) => `“${name}”`).join(', ')
 
-const lastLine = (output: string): string => output.trimEnd().split('\n').at(-1)?.trim() ?? ''
+/** `usage limit` for `usage_limit`. */
+export const failureWords = (failure: string): string => failure.replaceAll('_', ' ')
+
+/** Why a command failed: its error, or its exit code. */
+export const describeExit = ({
+  error,
+  exitCode,
+}: {
+  readonly error?: string | undefined
+  readonly exitCode: number | null
+}): string => error ?? `exit code ${exitCode}`
+
+/** What an agent said, as one line without its fenced blocks: they hold reports. */
+export const spokenText = (text: string): string => toOneLine(text.replaceAll(/```[\s\S]*?(```|$)/g, ''))
+
+/** `build/step-2/review`; the sub-phase `execute` is not named. */
+export const workName = ({ phase, step, subPhase }: WorkRef): string =>
+  [phase, step, subPhase === 'execute' ? undefined : subPhase].filter((id) => id !== undefined).join('/')
