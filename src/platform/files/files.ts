@@ -68,6 +68,10 @@ export const moveFile = (from: string, to: string): Promise<void> => rename(from
 
 export const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 
+/** A folder, not a link to one; a link that leads to itself is none. */
+export const isFolderItself = (path: string): boolean =>
+  lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+
 export const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false
 
 export const isLink = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false
@@ -138,6 +142,27 @@ export async function listFolder(path: string): Promise<string[]> {
     throw unreadableFile(path, error)
   }
 }
+
+/** Paths of the files below a folder, relative to it, with `/`, sorted; links are not followed. */
+export async function listTree(
+  folder: string,
+  { except = [] }: { except?: readonly string[] } = {},
+): Promise<string[]> {
+  const files: string[] = []
+  const queue = ['']
+  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+    for (const entry of await readdir(join(folder, next), { withFileTypes: true }).catch(() => [])) {
+      if (except.includes(entry.name)) continue
+      const path = next === '' ? entry.name : `${next}/${entry.name}`
+      if (entry.isDirectory()) queue.push(path)
+      else if (entry.isFile()) files.push(path)
+    }
+  }
+  return files.toSorted()
+}
+
+/** In milliseconds; undefined if it is not there. */
+export const modifiedAt = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.mtimeMs
 
 /** Changes with every write, including a rename. */
 export function fileSignature(path: string): string | undefined {

@@ -1,0 +1,81 @@
+import type { OwnGit, TreeChange } from '../room/own-git.ts'
+import { findLfsPointers, takeSnapshot, type SnapshotRequest } from '../room/snapshot.ts'
+import {
+  createClassifier,
+  joinShapes,
+  readShape,
+  type Classifier,
+  type FrozenRules,
+  type ProjectShape,
+} from './classify.ts'
+import { findCheckScripts } from './check-scripts.ts'
+import { frozenTable } from './frozen-table.ts'
+
+/** The project before the first agent: what every claim is measured against. */
+export type Baseline = {
+  readonly tree: string
+  readonly paths: readonly string[]
+  readonly rules: FrozenRules
+  readonly shape: ProjectShape
+  /** The files that later runs rely on. */
+  readonly frozenIds: readonly string[]
+  /** What the room cannot show, one sentence each. */
+  readonly notes: readonly string[]
+}
+
+/** What the user says, and the commands of the checks: scripts that they name are frozen too. */
+export type BaselineRules = FrozenRules & { readonly commands: readonly string[] }
+
+/** Stores the project's files as they are, before an agent runs. */
+export async function takeBaseline(own: OwnGit, request: SnapshotRequest, rules: BaselineRules): Promise<Baseline> {
+  const { tree, nested, unreadable } = await takeSnapshot(own, request)
+  await own.run({}, 'update-ref', 'refs/ralph/baseline', await own.commit(tree))
+  const baseline = await openBaseline(own, tree, rules)
+  return { ...baseline, notes: [...describeOmissions(nested, unreadable), ...baseline.notes] }
+}
+
+/** The baseline of a sprint that is resumed, by the tree that the journal recorded. */
+export async function openBaseline(own: OwnGit, tree: string, rules: BaselineRules): Promise<Baseline> {
+  const files = await own.list(tree)
+  const pointers = await findLfsPointers(own, tree)
+  const read = async (path: string) => {
+    const entry = files.get(path)
+    return entry?.mode.startsWith('100') ? (await own.readBlobs([entry.id]))[0]?.toString() : undefined
+  }
+  const scripts = await findCheckScripts(rules.commands, [...files.keys()], read)
+  const notes = pointers.length === 0 ? [] : [`LFS content not included, pointers only: ${few(pointers)}`]
+  const paths = [...files.keys()]
+  const shape = readShape(frozenTable(), paths)
+  const frozenRules = { frozen: rules.frozen, mayChange: rules.mayChange, scripts }
+  const { classify } = createClassifier(frozenTable(), shape, frozenRules)
+  const frozen = [...files].filter(([path]) => verified.has(classify(path))).map(([, { id }]) => id)
+  return { tree, paths, rules: frozenRules, shape, frozenIds: [...new Set(frozen)], notes }
+}
+
+const verified = new Set(['test', 'setting', 'keys'])
+
+/** Sentences about what a snapshot left out. */
+export const describeOmissions = (nested: readonly string[], unreadable: readonly string[]): string[] => [
+  ...(nested.length === 0 ? [] : [`submodule or nested repository not included: ${few(nested)}`]),
+  ...(unreadable.length === 0 ? [] : [`file not readable, not included: ${few(unreadable)}`]),
+]
+
+const few = (names: readonly string[]): string =>
+  names.length <= 5 ? names.join(', ') : `${names.slice(0, 5).join(', ')} and ${names.length - 5} more`
+
+export const baselineClassifier = ({ shape, rules }: Baseline): Classifier =>
+  createClassifier(frozenTable(), shape, rules)
+
+/** How the paths of a baseline and a claim are read. */
+export function claimClassifier({ shape, rules }: Baseline, changes: readonly TreeChange[]): Classifier {
+  const added = changes.filter(({ before }) => !before).map(({ path }) => path)
+  return createClassifier(frozenTable(), joinShapes(shape, readShape(frozenTable(), added)), rules)
+}
+
+/**
+ * Computes the hash of every frozen file of the baseline again. Git does not when it reads, so without a cell an agent could
+ * have put other bytes under the same name.
+ */
+export async function verifyBaseline(own: OwnGit, { frozenIds }: Baseline): Promise<void> {
+  await own.readBlobs(frozenIds)
+}

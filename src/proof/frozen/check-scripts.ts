@@ -1,0 +1,70 @@
+import { posix } from 'node:path'
+
+type ReadFile = (path: string) => Promise<string | undefined>
+
+/** Scripts call scripts; deeper than this is not followed. */
+const depth = 4
+
+/** Only what looks like a part of a check: a command names sources too, and those are the work itself. */
+const isScript =
+  /\.(?:sh|bash|zsh)$|^(?:scripts?|tools|ci|\.ci|hack|build-aux)\/|(?:^|[/_.-])(?:tests?|checks?|verify|lint|spec)(?:[/_.-]|$)/i
+
+/** Scripts of the baseline that the checks run, directly, through package.json, a makefile, or one another. */
+export async function findCheckScripts(
+  commands: readonly string[],
+  paths: readonly string[],
+  read: ReadFile,
+): Promise<string[]> {
+  const known = new Set(paths)
+  const found = new Set<string>()
+  const opened = new Set<string>()
+  let texts = [...commands]
+  for (let level = 0; level < depth && texts.length > 0; level++) {
+    const next: string[] = []
+    for (const text of texts) {
+      for (const path of namedPaths(text, known)) {
+        if (!isScript.test(path) || found.has(path)) continue
+        found.add(path)
+        next.push((await read(path)) ?? '')
+      }
+      for (const file of definitions(text, known)) {
+        if (opened.has(`${file} ${text}`)) continue
+        opened.add(`${file} ${text}`)
+        const content = (await read(file)) ?? ''
+        next.push(...(file.endsWith('package.json') ? npmScripts(text, content) : [content]))
+      }
+    }
+    texts = next.filter((text) => text.length < 200_000)
+  }
+  return [...found]
+}
+
+function namedPaths(text: string, known: ReadonlySet<string>): string[] {
+  const words = text.split(/[\s;&|()<>"'`$=,:@]+/).filter((word) => word !== '' && !word.startsWith('/'))
+  const plain = words.map((word) =>
+    posix.normalize(word.replace(/^\{?\w*\}?\//, (part) => (part === './' ? '' : part))),
+  )
+  return [...new Set(plain)].filter((word) => known.has(word))
+}
+
+/** Files that say what a command does. */
+const definitions = (text: string, known: ReadonlySet<string>): string[] => [
+  ...(/\b(?:npm|pnpm|yarn|bun)\b/.test(text) && known.has('package.json') ? ['package.json'] : []),
+  ...(/\bg?make\b/.test(text)
+    ? ['GNUmakefile', 'makefile', 'Makefile'].filter((name) => known.has(name)).slice(0, 1)
+    : []),
+  ...(/\bjust\b/.test(text) ? ['justfile', '.justfile'].filter((name) => known.has(name)) : []),
+]
+
+/** The scripts of package.json that a command runs. */
+function npmScripts(command: string, manifest: string): string[] {
+  try {
+    const parsed: unknown = JSON.parse(manifest)
+    if (typeof parsed !== 'object' || parsed === null || !('scripts' in parsed)) return []
+    const scripts = new Map(Object.entries(parsed.scripts ?? {}).map(([name, text]) => [name, String(text)]))
+    const words = command.split(/[\s;&|]+/)
+    return words.flatMap((word) => [`pre${word}`, word, `post${word}`].flatMap((name) => scripts.get(name) ?? []))
+  } catch {
+    return []
+  }
+}

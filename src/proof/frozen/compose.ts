@@ -1,0 +1,141 @@
+import type { OwnGit, TreeChange, TreeEdit, TreeEntry } from '../room/own-git.ts'
+import type { Classifier, FrozenKind } from './classify.ts'
+import { freezeKeys, takeDependencies } from './merge-keys.ts'
+
+export type ComposedTrees = {
+  /** The claim's code with the tests, support and settings of the baseline. */
+  readonly oldOnNew: string
+  /** The claim with the settings of the baseline. */
+  readonly newOnNew: string
+  /** The baseline's code with the tests and dependencies of the claim. Composed when asked: most claims do not need it. */
+  readonly newOnOld: () => Promise<string>
+  /** What the agent did to frozen files: the matter of a contested claim. */
+  readonly frozenChanges: readonly FrozenChange[]
+  /** New modules that would hide one of the test runner; they are in no tree. */
+  readonly shadows: readonly string[]
+  /** Whether lockfiles or dependencies in a manifest differ. */
+  readonly dependenciesChanged: boolean
+  /** Whether anything but dropped files differs at all. */
+  readonly isChanged: boolean
+}
+
+export type FrozenChange = {
+  readonly path: string
+  readonly kind: Exclude<FrozenKind, 'source' | 'drop' | 'lock'>
+  readonly change: 'changed' | 'deleted' | 'added'
+  /** A unified diff of what the agent did. */
+  readonly readDiff: () => Promise<string>
+}
+
+export type ClaimTrees = {
+  readonly baseline: string
+  readonly claim: string
+  /** What differs between the two. */
+  readonly changes: readonly TreeChange[]
+}
+
+/** Lays old over new and new over old in the index. One tree id each: equal ids need one run only. */
+export async function composeTrees(own: OwnGit, trees: ClaimTrees, classifier: Classifier): Promise<ComposedTrees> {
+  const changes = trees.changes.map((change) => ({ ...change, kind: kindNow(classifier, change) }))
+  const manifests = await mergeManifests(own, changes, classifier)
+  const lay = (side: Side) =>
+    changes.flatMap((change): TreeEdit[] => {
+      const entry = choose(side, change, manifests.get(change.path))
+      const base = side === 'newOnOld' ? change.before : change.after
+      return entry?.id === base?.id && entry?.mode === base?.mode ? [] : [{ path: change.path, entry }]
+    })
+  return {
+    oldOnNew: await own.edit(trees.claim, lay('oldOnNew')),
+    newOnNew: await own.edit(trees.claim, lay('newOnNew')),
+    newOnOld: () => own.edit(trees.baseline, lay('newOnOld')),
+    frozenChanges: describeChanges(own, trees, changes, manifests),
+    shadows: changes.filter(({ kind }) => kind === 'shadow').map(({ path }) => path),
+    dependenciesChanged: changes.some(
+      ({ path, kind }) => kind === 'lock' || manifests.get(path)?.dependenciesDiffer === true,
+    ),
+    isChanged: changes.some(({ kind }) => kind !== 'drop'),
+  }
+}
+
+type Side = 'oldOnNew' | 'newOnNew' | 'newOnOld'
+type Change = TreeChange & { readonly kind: FrozenKind }
+
+/** A module that was there at the start hides nothing that it did not hide then. */
+function kindNow(classifier: Classifier, { path, before }: TreeChange): FrozenKind {
+  const kind = classifier.classify(path)
+  return kind === 'shadow' && before !== undefined ? 'source' : kind
+}
+
+type Merged = {
+  readonly frozen: TreeEntry | undefined
+  readonly old: TreeEntry | undefined
+  readonly isFrozenDifferent: boolean
+  readonly dependenciesDiffer: boolean
+}
+
+/** What stands at a changed path in one of the trees. */
+function choose(side: Side, { kind, before, after }: Change, merged: Merged | undefined): TreeEntry | undefined {
+  switch (kind) {
+    case 'drop':
+    case 'setting':
+      return before
+    case 'shadow':
+      return undefined
+    case 'keys':
+      return side === 'newOnOld' ? merged?.old : merged?.frozen
+    case 'lock':
+      return after
+    case 'test':
+      return side === 'oldOnNew' ? before : after
+    case 'support':
+      return side === 'oldOnNew' ? (before ?? after) : after
+    case 'source':
+      return side === 'newOnOld' ? before : after
+  }
+}
+
+async function mergeManifests(own: OwnGit, changes: readonly Change[], classifier: Classifier) {
+  const merged = new Map<string, Merged>()
+  for (const { path, kind, before, after } of changes) {
+    const rule = kind === 'keys' ? classifier.keys(path) : undefined
+    if (rule === undefined) continue
+    const [old, now] = await Promise.all([readText(own, before), readText(own, after)])
+    const texts = { before: old, after: now }
+    const frozen = freezeKeys(path, texts, rule)
+    const withDependencies = takeDependencies(path, texts, rule)
+    const write = async (text: string): Promise<TreeEntry> => ({ mode: '100644', id: await own.writeBlob(text) })
+    merged.set(path, {
+      frozen: frozen === undefined ? (now === undefined ? before : after) : await write(frozen),
+      old: withDependencies === undefined ? before : await write(withDependencies),
+      isFrozenDifferent: frozen !== undefined,
+      dependenciesDiffer: withDependencies !== undefined || (before === undefined) !== (after === undefined),
+    })
+  }
+  return merged
+}
+
+/** Undefined for what is not a plain file: a manifest that became a link leads out of the room. */
+async function readText(own: OwnGit, entry: TreeEntry | undefined): Promise<string | undefined> {
+  if (entry === undefined || !entry.mode.startsWith('100')) return undefined
+  return (await own.readBlobs([entry.id]))[0]?.toString()
+}
+
+/** More than a person would read. */
+const mostCharacters = 200_000
+
+function describeChanges(
+  own: OwnGit,
+  { baseline, claim }: ClaimTrees,
+  changes: readonly Change[],
+  manifests: ReadonlyMap<string, Merged>,
+): FrozenChange[] {
+  const words = ['diff-tree', '-p', '-r', '--no-renames', '--no-ext-diff', '--no-textconv', '--no-color']
+  return changes.flatMap(({ path, kind, before, after }): FrozenChange[] => {
+    if (kind === 'source' || kind === 'drop' || kind === 'lock') return []
+    if (kind === 'keys' && manifests.get(path)?.isFrozenDifferent !== true) return []
+    const change = before === undefined ? 'added' : after === undefined ? 'deleted' : 'changed'
+    const readDiff = async () =>
+      (await own.run({}, ...words, baseline, claim, '--', `:(top,literal)${path}`)).toString().slice(0, mostCharacters)
+    return [{ path, kind, change, readDiff }]
+  })
+}

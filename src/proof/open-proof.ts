@@ -1,0 +1,124 @@
+import { join } from 'node:path'
+import { RalphError } from '../contract/errors.ts'
+import { createPrivateFolder, realPath } from '../platform/files/files.ts'
+import {
+  baselineClassifier,
+  claimClassifier,
+  describeOmissions,
+  openBaseline,
+  takeBaseline,
+  verifyBaseline,
+  type Baseline,
+  type BaselineRules,
+} from './frozen/baseline.ts'
+import type { Classifier } from './frozen/classify.ts'
+import { composeTrees, type ComposedTrees } from './frozen/compose.ts'
+import { openEnclosure } from './room/bubblewrap.ts'
+import { loadDependencies, recordDependencies, saveDependencies, type DependencyPlaces } from './room/dependencies.ts'
+import type { Enclosure } from './room/enclosure.ts'
+import { prepareDependencies, type DependencyPlan } from './room/install.ts'
+import { openOwnGit } from './room/own-git.ts'
+import { openRoom, type Room } from './room/room.ts'
+import { takeSnapshot, type SnapshotRequest } from './room/snapshot.ts'
+
+export type ProofOptions = {
+  /** `$RALPH_HOME/state/<uuid>`, not readable to agents. */
+  readonly state: string
+  readonly project: string
+  /** Folders of Ralph in the project, relative to it. */
+  readonly exclude: readonly string[]
+  /** `room: {copy: […]}`. */
+  readonly include?: readonly string[]
+  readonly rules: BaselineRules
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Folders that checks must not see. */
+  readonly hidden: readonly string[]
+  /** The tree that the journal recorded when the sprint began; without it the project is recorded now. */
+  readonly baselineTree?: string | undefined
+  /** A cell of Ralph's; else bubblewrap if it works here. */
+  readonly enclosure?: Enclosure
+}
+
+export type Claim = ComposedTrees & {
+  /** The work tree as it was at the claim. */
+  readonly tree: string
+  readonly classifier: Classifier
+  /** What the room cannot show, one sentence each. */
+  readonly notes: readonly string[]
+}
+
+/** What proves a claim: the baseline, and a room for runs on any tree. */
+export type Proof = {
+  readonly baseline: Baseline
+  readonly room: Room
+  /** Records the work tree and composes the trees to run. No agent may be running. */
+  readonly claim: () => Promise<Claim>
+  /** Where installed packages come from for runs of a claim. */
+  readonly dependencies: (claim: Claim, install: InstallOptions) => Promise<DependencyPlan>
+}
+
+export type InstallOptions = { readonly install?: string | undefined; readonly timeoutMs: number }
+
+/** Call it before the first agent runs: what it records then is what later claims are measured against. */
+export async function openProof(options: ProofOptions): Promise<Proof> {
+  await createPrivateFolder(options.state)
+  const [state, project] = [realPath(options.state), realPath(options.project)]
+  const request: SnapshotRequest = { project, exclude: options.exclude, include: options.include ?? [] }
+  const own = await openOwnGit(join(state, 'git'))
+  const baseline =
+    options.baselineTree === undefined
+      ? await takeBaseline(own, request, options.rules)
+      : await openBaseline(own, options.baselineTree, options.rules)
+  const record = await dependencyRecord(join(state, 'dependencies.json'), baseline, options, project)
+  const folder = join(state, 'room')
+  const { env } = options
+  const hidden = [...options.hidden, state]
+  const enclosure = options.enclosure ?? (await openEnclosure({ folder, hidden, path: env['PATH'] ?? '/usr/bin:/bin' }))
+  return {
+    baseline,
+    room: await openRoom({ own, project, folder, enclosure, env }),
+    claim: async () => {
+      const { tree, nested, unreadable } = await takeSnapshot(own, request)
+      const [changes] = await Promise.all([own.compare(baseline.tree, tree), verifyBaseline(own, baseline)])
+      const classifier = claimClassifier(baseline, changes)
+      const trees = await composeTrees(own, { baseline: baseline.tree, claim: tree, changes }, classifier)
+      return { ...trees, tree, classifier, notes: describeOmissions(nested, unreadable) }
+    },
+    dependencies: ({ newOnNew, dependenciesChanged, classifier }, { install, timeoutMs }) =>
+      prepareDependencies({
+        own,
+        enclosure,
+        record,
+        env,
+        install,
+        timeoutMs,
+        dependenciesChanged,
+        places: placesFor(project, classifier, baseline.paths),
+        baseline: baseline.tree,
+        tree: newOnNew,
+        isManifest: (path) => ['keys', 'lock'].includes(classifier.classify(path)),
+        cache: join(state, 'packages'),
+      }),
+  }
+}
+
+/** Taken with the baseline and never again. */
+async function dependencyRecord(file: string, baseline: Baseline, { baselineTree }: ProofOptions, project: string) {
+  const kept = baselineTree === undefined ? undefined : loadDependencies(file)
+  if (kept) return kept
+  if (baselineTree !== undefined)
+    throw new RalphError('BASELINE_DAMAGED', 'the record of installed packages is gone', {
+      place: { file },
+      hint: 'start the sprint again',
+    })
+  const classifier = baselineClassifier(baseline)
+  const record = await recordDependencies(placesFor(project, classifier, baseline.paths))
+  await saveDependencies(file, record)
+  return record
+}
+
+function placesFor(project: string, classifier: Classifier, paths: readonly string[]): DependencyPlaces {
+  const { packageRoots, dependencies: names, caches } = classifier
+  const isTracked = (folder: string) => paths.some((path) => path.startsWith(`${folder}/`))
+  return { project, packageRoots, names, caches, isTracked }
+}

@@ -1,0 +1,170 @@
+import { join } from 'node:path'
+import { runCaptured } from '../../platform/processes/captured-process.ts'
+import {
+  exists,
+  isFolder,
+  createFolder,
+  createTemporaryFolder,
+  readTextSyncIfExists,
+  realPath,
+  removeFolder,
+} from '../../platform/files/files.ts'
+import { findProgram } from '../../platform/processes/programs.ts'
+import { writeText } from '../../platform/files/text-files.ts'
+import type { Enclosure, RoomCommand, RoomMount } from './enclosure.ts'
+import { plainEnclosure } from './plain.ts'
+
+export type EnclosureOptions = {
+  /** Where rooms keep their layers: whether overlays work depends on the file system. */
+  readonly folder: string
+  /** Folders that no command sees: Ralph's own, secrets of the user. */
+  readonly hidden: readonly string[]
+  readonly path: string
+}
+
+type Programs = { readonly bwrap: string; readonly unshare: string; readonly layers: 'disk' | 'memory' }
+
+/** Tries what works on this machine: bubblewrap with overlays, or nothing. */
+export async function openEnclosure(options: EnclosureOptions): Promise<Enclosure> {
+  if (process.platform !== 'linux') return plainEnclosure('namespaces are only on Linux')
+  const bwrap = findProgram('bwrap', options.path, '/')
+  const unshare = findProgram('unshare', options.path, '/')
+  if (bwrap === undefined) return plainEnclosure('bubblewrap is not installed')
+  if (unshare === undefined) return plainEnclosure('unshare is not installed')
+  let reason = ''
+  // Layers on the disk hold large builds. Where the disk is an overlay itself, as in containers, they go into memory.
+  for (const layers of ['disk', 'memory'] as const) {
+    const enclosure = bubblewrapEnclosure({ bwrap, unshare, layers }, options.hidden)
+    const said = await probe(enclosure, options)
+    if (said === undefined) return enclosure
+    reason = said
+  }
+  return plainEnclosure(`namespaces are refused here: ${reason}`)
+}
+
+/** Undefined if a file of a lower layer can be read and changed in an overlay. */
+async function probe(enclosure: Enclosure, { folder, path }: EnclosureOptions): Promise<string | undefined> {
+  await createFolder(folder)
+  const scratch = join(folder, `probe-${process.pid}`)
+  const place = realPath(await createTemporaryFolder('ralph-room'))
+  try {
+    await writeText(join(scratch, 'lower', 'seen'), 'seen')
+    const { exitCode, output, failure } = await enclosure.run({
+      argv: ['/bin/sh', '-c', 'test "$(cat seen)" = seen && echo more >> seen'],
+      cwd: place,
+      mounts: [{ kind: 'overlay', lower: [realPath(join(scratch, 'lower'))], at: place }],
+      env: { PATH: path },
+      network: false,
+      timeoutMs: 10_000,
+      scratch: realPath(scratch),
+    })
+    if (exitCode === 0 && readTextSyncIfExists(join(scratch, 'lower', 'seen')) === 'seen') return undefined
+    return failure ?? lastLine(output)
+  } finally {
+    await removeLayers(scratch)
+    await removeFolder(place)
+  }
+}
+
+/** Overlays leave folders behind that only a change of mode makes removable. */
+export async function removeLayers(scratch: string): Promise<void> {
+  const script = 'chmod -R u+rwX "$1" 2>/dev/null; rm -rf "$1"'
+  const env = { PATH: process.env['PATH'] ?? '/usr/bin:/bin' }
+  await runCaptured({ argv: ['/bin/sh', '-c', script, 'sh', scratch], cwd: '/', env, timeoutMs: 600_000 })
+}
+
+const bubblewrapEnclosure = (programs: Programs, hidden: readonly string[]): Enclosure => ({
+  kind: 'namespaces',
+  run: async (command) => {
+    await createFolder(join(command.scratch, 'tmp'))
+    const script = mountScript(programs, command, bubblewrapWords(programs, command, hidden))
+    const argv = [programs.unshare, '-Urm', '--propagation', 'private', '/bin/sh', '-c', script] as const
+    const { timeoutMs, env, signal } = command
+    // Bubblewrap takes over the environment it is started with; in arguments every user could read it.
+    const run = await runCaptured({ argv: [...argv], cwd: '/', env, timeoutMs, signal, withStart: true })
+    return run.began || run.failure !== undefined ? run : { ...run, failure: lastLine(run.output) }
+  },
+})
+
+/** Says on a pipe that all mounts are there. What comes after cannot take it back, whatever it prints or deletes. */
+const announce = ['/bin/sh', '-c', 'echo >&3; exec 3>&-; exec "$@"', 'room']
+
+const lastLine = (output: string): string => output.trim().split('\n').at(-1)?.slice(0, 300) || 'a mount was refused'
+
+const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+
+type Overlay = Extract<RoomMount, { kind: 'overlay' }>
+
+/** Names relative to the scratch folder: options of a mount are separated by commas and colons, which paths may contain. */
+function mountScript({ layers }: Programs, { scratch, mounts }: RoomCommand, words: readonly string[]): string {
+  const overlays = mounts.filter((mount): mount is Overlay => mount.kind === 'overlay')
+  const options = 'userxattr,volatile'
+  const lowers = overlays.flatMap(({ lower }, n) =>
+    lower.map((path, m) => `mkdir -p layers/${n}/${m} && mount --rbind ${quote(path)} layers/${n}/${m}`),
+  )
+  const mounted = overlays.flatMap(({ lower, at, without = [] }, n) => [
+    `mkdir -p layers/${n}/up layers/${n}/work ${quote(at)}`,
+    `mount -t overlay room -o lowerdir=${lower.map((_, m) => `layers/${n}/${m}`).join(':')},upperdir=layers/${n}/up,workdir=layers/${n}/work,${options} ${quote(at)}`,
+    ...without.map((name) => `rm -rf ${quote(join(at, name))}`),
+  ])
+  const steps = [
+    `cd ${quote(scratch)}`,
+    'mkdir -p layers',
+    ...(layers === 'memory' ? ['mount -t tmpfs layers layers'] : []),
+    ...lowers,
+    ...mounted,
+    'cd /',
+    'unset OLDPWD',
+  ]
+  return `${steps.join(' && ')} && exec ${words.map(quote).join(' ')}`
+}
+
+function bubblewrapWords({ bwrap }: Programs, command: RoomCommand, hidden: readonly string[]): string[] {
+  const { scratch, mounts, network, cwd, argv } = command
+  const [user, group] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0]
+  return [
+    bwrap,
+    ...split(`--unshare-all --unshare-user ${network ? '--share-net' : ''} --uid ${user} --gid ${group}`),
+    ...split('--die-with-parent --new-session --cap-drop ALL --hostname room'),
+    ...split('--ro-bind / / --dev /dev --proc /proc --tmpfs /run --tmpfs /var/tmp'),
+    '--bind',
+    join(scratch, 'tmp'),
+    '/tmp',
+    ...(network ? nameResolution() : []),
+    ...programFolders(command.env['PATH'] ?? '').flatMap((path) => ['--ro-bind', path, path]),
+    ...hidden.filter((path) => isFolder(path)).flatMap((path) => ['--tmpfs', realPath(path)]),
+    ...mounts.flatMap((mount) => mountWords(mount)),
+    '--chdir',
+    cwd,
+    '--',
+    ...announce,
+    ...argv,
+  ]
+}
+
+const split = (words: string): string[] => words.split(/ +/).filter((word) => word !== '')
+
+function mountWords(mount: RoomMount): string[] {
+  switch (mount.kind) {
+    case 'overlay':
+      return ['--bind', mount.at, mount.at]
+    case 'bind':
+    case 'ro-bind':
+      return [`--${mount.kind}`, mount.from, mount.at]
+    case 'tmpfs':
+      return ['--tmpfs', mount.at]
+  }
+}
+
+/** On many systems the file that names the resolver lies below /run. */
+function nameResolution(): string[] {
+  if (!exists('/etc/resolv.conf')) return []
+  const file = realPath('/etc/resolv.conf')
+  return file.startsWith('/run/') ? ['--ro-bind', file, file] : []
+}
+
+const covered = ['/tmp', '/var/tmp', '/run', '/dev']
+
+/** Folders on PATH that would vanish under the fresh temporary folders. */
+const programFolders = (path: string): string[] =>
+  path.split(':').filter((folder) => covered.some((place) => folder.startsWith(`${place}/`)) && isFolder(folder))

@@ -1,0 +1,268 @@
+import { randomUUID } from 'node:crypto'
+import { join, posix } from 'node:path'
+import { RalphError } from '../../contract/errors.ts'
+import {
+  copyFolder,
+  diskSpace,
+  isFolder,
+  createFolder,
+  createPrivateFolder,
+  realPath,
+  removeFile,
+  removeFolder,
+} from '../../platform/files/files.ts'
+import { makeLink } from '../../platform/files/links.ts'
+import { removeLayers } from './bubblewrap.ts'
+import type { CommandResult, Enclosure, RoomMount } from './enclosure.ts'
+import { roomEnvironment } from './environment.ts'
+import { inTurn, type OwnGit, type TreeEdit } from './own-git.ts'
+import { writeRoomGit } from './room-git.ts'
+
+export type RoomOptions = {
+  readonly own: OwnGit
+  /** The real path of the project: with namespaces the room stands there. */
+  readonly project: string
+  /** Ralph's own folder for the room, not readable to agents. */
+  readonly folder: string
+  readonly enclosure: Enclosure
+  /** The environment of the person, of which an allow-list is taken. */
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+/** An ignored folder with installed packages. */
+export type DependencyMount = {
+  /** Relative to the project. */
+  readonly at: string
+  readonly from: string
+  /** Names in it that are not shown. */
+  readonly without: readonly string[]
+}
+
+export type RoomJob = {
+  /** A tree of the own git folder. */
+  readonly tree: string
+  /** For `/bin/sh`. */
+  readonly command: string
+  readonly timeoutMs: number
+  readonly network?: boolean
+  readonly pass?: readonly string[]
+  /** Variables of Ralph's own making: the reporter of a test runner. */
+  readonly variables?: Readonly<Record<string, string>>
+  readonly dependencies?: readonly DependencyMount[]
+  /** A folder outside the project that is laid into the room for this run only. */
+  readonly heldOut?: { readonly from: string; readonly at: string }
+  /** Folders for the results of a reporter, seen at the same path. */
+  readonly writable?: readonly string[]
+  readonly readable?: readonly string[]
+  readonly signal?: AbortSignal
+}
+
+export type RoomRun = {
+  /** Null if it was killed. */
+  readonly exitCode: number | null
+  readonly output: string
+  readonly durationMs: number
+  /** What the room took besides the command. */
+  readonly overheadMs: number
+  readonly timedOut: boolean
+  readonly room: 'clean' | 'plain' | 'in-place'
+  readonly notes: readonly string[]
+}
+
+export type Room = {
+  readonly kind: 'clean' | 'plain'
+  /** Writes the tree, so that a claim finds most of it there. */
+  readonly fill: (tree: string) => Promise<void>
+  readonly run: (job: RoomJob) => Promise<RoomRun>
+  /** Waits until what was thrown away is gone. */
+  readonly close: () => Promise<void>
+}
+
+const leastFreeBytes = 64 * 1024 * 1024
+
+/**
+ * A work tree that no agent has touched. It is kept and follows each tree; what a command writes is thrown away. Runs wait for
+ * each other.
+ */
+export async function openRoom(options: RoomOptions): Promise<Room> {
+  const { own, folder, enclosure } = options
+  const runs = join(folder, 'runs')
+  await createPrivateFolder(folder)
+  if (isFolder(runs)) await removeLayers(runs)
+  for (const name of ['runs', 'master']) await createFolder(join(folder, name))
+  const place: Place = { ...options, folder: realPath(folder), master: join(realPath(folder), 'master') }
+  const cleaning = new Set<Promise<void>>()
+  const discard = (scratch: string) => {
+    const done = removeLayers(scratch).finally(() => cleaning.delete(done))
+    cleaning.add(done)
+  }
+  return {
+    kind: enclosure.kind === 'namespaces' ? 'clean' : 'plain',
+    ...serial(
+      (tree: string) => follow(own, place.master, tree, true),
+      (job: RoomJob) => runInRoom(place, job, discard),
+    ),
+    close: async () => void (await Promise.all(cleaning)),
+  }
+}
+
+function serial(fill: (tree: string) => Promise<void>, run: (job: RoomJob) => Promise<RoomRun>) {
+  const next = inTurn((act: () => Promise<unknown>) => act())
+  return {
+    fill: async (tree: string) => void (await next(() => fill(tree))),
+    run: async (job: RoomJob) => {
+      let done: RoomRun | undefined
+      await next(async () => {
+        done = await run(job)
+      })
+      if (done === undefined) throw new RalphError('ROOM_FAILED', 'the room gave no result')
+      return done
+    },
+  }
+}
+
+type Place = RoomOptions & { readonly master: string }
+
+/** Files that were changed or added there are repaired: times of change tell. */
+async function follow(own: OwnGit, master: string, tree: string, background = false): Promise<void> {
+  const options = { workTree: master, index: join(own.folder, 'room.idx'), background }
+  await removeFile(`${options.index}.lock`)
+  await own.run(options, 'clean', '-qffdx')
+  await own.run(options, 'read-tree', '--reset', '-u', tree)
+}
+
+async function runInRoom(place: Place, job: RoomJob, discard: (scratch: string) => void): Promise<RoomRun> {
+  const began = performance.now()
+  const { own, enclosure, folder, master } = place
+  await refuseFullDisk(folder)
+  const tree = await clearMountPoints(own, job)
+  await follow(own, master, tree)
+  const scratch = join(folder, 'runs', randomUUID())
+  try {
+    await createFolder(join(scratch, 'tmp', '.room', 'home'))
+    const { result, notes } =
+      enclosure.kind === 'namespaces'
+        ? await runMounted(place, job, { tree, scratch })
+        : await runPlainly(place, job, { tree, scratch })
+    if (result.failure !== undefined) throw enclosureError(result.failure)
+    const { exitCode, output, durationMs, timedOut } = result
+    const overheadMs = performance.now() - began - durationMs
+    const room = enclosure.kind === 'namespaces' ? 'clean' : 'plain'
+    return {
+      exitCode,
+      output,
+      durationMs,
+      overheadMs,
+      timedOut,
+      room,
+      notes: [...notes, ...(await noteFullDisk(folder))],
+    }
+  } finally {
+    discard(scratch)
+  }
+}
+
+type Run = { readonly tree: string; readonly scratch: string }
+type Done = { readonly result: CommandResult; readonly notes: readonly string[] }
+
+const inside = { home: '/tmp/.room/home', temporary: '/tmp', objects: '/tmp/.room/objects' }
+
+async function runMounted(place: Place, job: RoomJob, { tree, scratch }: Run): Promise<Done> {
+  const { own, project, master, enclosure } = place
+  const layer = join(scratch, 'git')
+  await writeRoomGit(own, { folder: join(layer, '.git'), tree, objects: inside.objects })
+  const { dependencies = [], heldOut, readable = [], writable = [] } = job
+  const mounts: RoomMount[] = [
+    { kind: 'overlay', lower: [layer, master], at: project },
+    ...dependencies.map(({ at, from, without }): RoomMount => {
+      return { kind: 'overlay', lower: [from], at: join(project, at), without }
+    }),
+    { kind: 'ro-bind', from: own.objects, at: inside.objects },
+    ...(heldOut ? [{ kind: 'ro-bind', from: realPath(heldOut.from), at: join(project, heldOut.at) } as const] : []),
+    ...readable.map((path): RoomMount => ({ kind: 'ro-bind', from: path, at: path })),
+    ...writable.map((path): RoomMount => ({ kind: 'bind', from: path, at: path })),
+  ]
+  const { network = false, timeoutMs, signal } = job
+  const env = environment(place, job, inside)
+  const argv = ['/bin/sh', '-c', job.command] as const
+  const cwd = project
+  return {
+    result: await enclosure.run({ argv: [...argv], cwd, mounts, env, network, timeoutMs, scratch, signal }),
+    notes: [],
+  }
+}
+
+/** Without mounts: dependencies are links, held-out files are copies that the next reset removes. */
+async function runPlainly(place: Place, job: RoomJob, { tree, scratch }: Run): Promise<Done> {
+  const { own, master, enclosure } = place
+  await removeFolder(join(master, '.git'))
+  await writeRoomGit(own, { folder: join(master, '.git'), tree, objects: own.objects })
+  for (const { at, from } of job.dependencies ?? []) await makeLink(from, join(master, at))
+  const { heldOut, network = false, timeoutMs, signal } = job
+  if (heldOut) await copyFolder(realPath(heldOut.from), join(master, heldOut.at))
+  const env = environment(place, job, { home: join(scratch, 'tmp', '.room', 'home'), temporary: join(scratch, 'tmp') })
+  const argv = ['/bin/sh', '-c', job.command] as const
+  const command = { argv: [...argv] as const, cwd: master, mounts: [], env, network, timeoutMs, scratch, signal }
+  const result = await enclosure.run(command)
+  if (heldOut) await removeFolder(join(master, heldOut.at))
+  return { result, notes: plainNotes(enclosure.reason ?? 'no namespaces', job) }
+}
+
+const plainNotes = (reason: string, { network, dependencies = [] }: RoomJob): string[] => [
+  `plain room, not at the project’s path: ${reason}`,
+  ...(network === true ? [] : ['the network was not closed']),
+  ...(dependencies.length > 0 ? ['installed packages were shared with the project, not mounted'] : []),
+]
+
+const environment = (place: Place, job: RoomJob, where: { readonly home: string; readonly temporary: string }) => ({
+  ...roomEnvironment({ from: place.env, project: place.project, pass: job.pass ?? [], ...where }),
+  ...job.variables,
+})
+
+/** An agent that commits a file or a link where something will be mounted must not decide where that ends up. */
+async function clearMountPoints(own: OwnGit, { tree, dependencies = [], heldOut }: RoomJob): Promise<string> {
+  const points = [...dependencies.map(({ at }) => at), ...(heldOut ? [heldOut.at] : [])].map((at) => relative(at))
+  if (points.length === 0) return tree
+  const ways = points.flatMap((at) => at.split('/').map((_, n, parts) => parts.slice(0, n + 1).join('/')))
+  const listed = (await own.run({}, 'ls-tree', '-z', '--full-tree', tree, '--', ...new Set(ways)))
+    .toString()
+    .split('\0')
+  const blocking = listed.flatMap((line) => /^\d+ blob \w+\t(.*)$/s.exec(line)?.[1] ?? [])
+  const below = (await own.run({}, 'ls-tree', '-r', '-z', '--name-only', '--full-tree', tree, '--', ...points))
+    .toString()
+    .split('\0')
+    .filter((path) => path !== '')
+  const edits = [...new Set([...blocking, ...below])].map((path): TreeEdit => ({ path }))
+  return own.edit(tree, edits)
+}
+
+/** Never above the project. */
+function relative(at: string): string {
+  const path = posix.normalize(at).replace(/\/$/, '')
+  if (path === '.' || path.startsWith('..') || path.startsWith('/') || path === '.git')
+    throw new RalphError('ROOM_FAILED', `cannot lay a folder into the room at "${at}"`, {
+      hint: 'name a folder inside the project',
+    })
+  return path
+}
+
+const enclosureError = (failure: string): RalphError =>
+  /No space left on device/.test(failure)
+    ? new RalphError('DISK_FULL', `the room could not be made: ${failure}`, { hint: 'make room and try again' })
+    : new RalphError('ROOM_FAILED', `the room could not be made: ${failure}`, {
+        hint: 'look at `ralph doctor`; `room: off` runs the check in place, and the result says so',
+      })
+
+async function refuseFullDisk(folder: string): Promise<void> {
+  const { freeBytes } = await diskSpace(folder)
+  if (freeBytes >= leastFreeBytes) return
+  throw new RalphError('DISK_FULL', `${Math.floor(freeBytes / 1e6)} MB are left for the room`, {
+    place: { file: folder },
+    hint: 'make room and run the same command again',
+  })
+}
+
+async function noteFullDisk(folder: string): Promise<string[]> {
+  const { freeBytes } = await diskSpace(folder)
+  return freeBytes < leastFreeBytes ? ['the disk was full while the check ran'] : []
+}

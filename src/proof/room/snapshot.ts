@@ -1,0 +1,138 @@
+import { join, resolve } from 'node:path'
+import { exists, isFile, readTextSyncIfExists, removeFile } from '../../platform/files/files.ts'
+import { writeText } from '../../platform/files/text-files.ts'
+import type { OwnGit } from './own-git.ts'
+
+export type SnapshotRequest = {
+  /** The real path of the project. */
+  readonly project: string
+  /** Paths relative to the project that belong to Ralph: `.claude/sprints`. */
+  readonly exclude: readonly string[]
+  /** Ignored files that the checks need all the same (`room: {copy: […]}`), relative to the project. */
+  readonly include?: readonly string[]
+  /** Runs at low priority: the caller does not wait. */
+  readonly background?: boolean
+}
+
+export type Snapshot = {
+  readonly tree: string
+  /** Folders with a repository of their own; their files are not included. */
+  readonly nested: readonly string[]
+  /** Files that could not be read. */
+  readonly unreadable: readonly string[]
+}
+
+/**
+ * The work tree as it is now: what is tracked and what is not ignored, with every object in Ralph's own store. Only the first
+ * snapshot reads all files; later ones read what the file system reports as changed. Needs no git in the project.
+ */
+export async function takeSnapshot(own: OwnGit, request: SnapshotRequest): Promise<Snapshot> {
+  const { project: workTree, background } = request
+  const index = join(own.folder, 'snapshot.idx')
+  await removeFile(`${index}.lock`)
+  const isFirst = !exists(index)
+  if (isFirst) await writeText(join(own.folder, 'info', 'exclude'), `${ownExcludes}${projectExcludes(workTree)}`)
+  const outside = request.exclude.map((path) => `:(exclude,top,literal)${path}`)
+  const [listed, forced] = await Promise.all([
+    own.run({ workTree, index }, 'ls-files', '-z', '-m', '-o', '--exclude-standard', '--', '.', ...outside),
+    listIgnoredButTracked(own, workTree),
+  ])
+  const found = names(listed)
+  // A folder with a slash at its end is a repository that git does not look into.
+  const nested = found.filter((path) => path.endsWith('/')).map((path) => path.slice(0, -1))
+  const isOurs = (path: string) => request.exclude.some((folder) => path === folder || path.startsWith(`${folder}/`))
+  const paths = [...found.filter((path) => !path.endsWith('/')), ...forced.filter((path) => !isOurs(path))]
+  const copied = await listBelow(own, workTree, request.include ?? [])
+  const unreadable = await addToIndex(own, { workTree, index, background, isFirst }, [...paths, ...copied])
+  const tree = (await own.run({ workTree, index }, 'write-tree')).toString().trim()
+  return { tree, nested, unreadable }
+}
+
+/** Installed packages and compiled files, also where the project ignores nothing. What is tracked counts all the same. */
+const ownExcludes = 'node_modules/\n.venv/\nvenv/\n__pycache__/\n*.pyc\n.pytest_cache/\n'
+
+type Target = {
+  readonly workTree: string
+  readonly index: string
+  readonly background?: boolean | undefined
+  readonly isFirst: boolean
+}
+
+/** With more unreadable files than this the snapshot fails. */
+const mostUnreadable = 50
+
+async function addToIndex(own: OwnGit, target: Target, paths: readonly string[]): Promise<string[]> {
+  const { isFirst, ...options } = target
+  // Streams every file into one pack: 100,000 files of their own would take minutes.
+  const words = ['update-index', '--add', '--remove', '--replace', '-z', '--stdin']
+  const settings = isFirst ? ['core.bigFileThreshold=1', 'core.compression=1'] : []
+  const unreadable = new Set<string>()
+  for (;;) {
+    const input = paths.filter((path) => !unreadable.has(path)).join('\0')
+    try {
+      if (input !== '') await own.run({ ...options, settings, input: `${input}\0` }, ...words)
+      return [...unreadable]
+    } catch (error) {
+      const path = error instanceof Error ? /Unable to process path (.*)/.exec(error.message)?.[1] : undefined
+      if (path === undefined || unreadable.has(path) || unreadable.size === mostUnreadable) throw error
+      unreadable.add(path)
+      await removeFile(`${target.index}.lock`)
+    }
+  }
+}
+
+/** Names only, from the project's own index: its objects and flags are not used. An index that cannot be read names none. */
+async function listIgnoredButTracked(own: OwnGit, workTree: string): Promise<string[]> {
+  const index = projectIndex(workTree)
+  if (index === undefined) return []
+  const listed = own.run({ workTree, index }, 'ls-files', '-z', '-i', '-c', '--exclude-standard')
+  return names(await listed.catch(() => Buffer.from('')))
+}
+
+function projectIndex(project: string): string | undefined {
+  const index = join(projectGit(project), 'index')
+  return isFile(index) ? index : undefined
+}
+
+/** Read before the first agent runs; what an agent writes there later has no say. */
+function projectExcludes(project: string): string {
+  const folder = projectGit(project)
+  const common = readTextSyncIfExists(join(folder, 'commondir'))?.trim() ?? '.'
+  return readTextSyncIfExists(join(resolve(folder, common), 'info', 'exclude')) ?? ''
+}
+
+/** The git folder of the project; of a worktree its own one. */
+function projectGit(project: string): string {
+  const link = join(project, '.git')
+  if (!isFile(link)) return link
+  return resolve(project, /^gitdir: (.*)$/m.exec(readTextSyncIfExists(link) ?? '')?.[1] ?? '.git')
+}
+
+/** The files at or below paths, ignored or not. */
+async function listBelow(own: OwnGit, workTree: string, paths: readonly string[]): Promise<string[]> {
+  if (paths.length === 0) return []
+  const index = join(own.folder, 'empty.idx')
+  const specs = paths.map((path) => `:(top,literal)${path}`)
+  return names(await own.run({ workTree, index }, 'ls-files', '-z', '-o', '--', ...specs)).filter(
+    (path) => !path.endsWith('/'),
+  )
+}
+
+const names = (output: Buffer): string[] => output.toString().split('\0').filter(Boolean)
+
+const lfsPointer = 'version https://git-lfs.github.com/spec/v1\n'
+
+/** Files whose content lies on an LFS server: the room has the pointer only, as the work tree has. */
+export async function findLfsPointers(own: OwnGit, tree: string): Promise<string[]> {
+  const files = await own.list(tree)
+  const attributes = [...files].filter(([path]) => /(^|\/)\.gitattributes$/.test(path)).map(([, { id }]) => id)
+  const texts = await own.readBlobs(attributes)
+  if (!texts.some((text) => text.includes('filter=lfs'))) return []
+  const listed = (await own.run({}, 'ls-tree', '-r', '-l', '-z', '--full-tree', tree)).toString().split('\0')
+  const small = listed.flatMap((line) => {
+    const [, id, size, path] = /^\d+ blob (\w+) +(\d+)\t(.*)$/s.exec(line) ?? []
+    return id !== undefined && path !== undefined && Number(size) < 1024 ? [{ id, path }] : []
+  })
+  const contents = await own.readBlobs(small.map(({ id }) => id))
+  return small.filter((_, number) => contents[number]?.toString().startsWith(lfsPointer)).map(({ path }) => path)
+}
