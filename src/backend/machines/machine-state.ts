@@ -1,5 +1,5 @@
-import { and, asc, eq, inArray, isNotNull, lt, ne, not, or, sql, type SQL } from 'drizzle-orm'
-import type { Inventory, InventoryAgent, ReportBody, ReportReply } from '../../contract/fleet/channel.ts'
+import { and, asc, eq, inArray, isNotNull, isNull, lt, ne, not, or, sql, type SQL } from 'drizzle-orm'
+import type { AgentJournalEvent, Inventory, InventoryAgent, ReportBody, ReportReply } from '../../contract/fleet/channel.ts'
 import { agents, type AgentRow } from '../database/agent.ts'
 import { agentPrompts, type PromptRow } from '../database/agent-prompt.ts'
 import type { Tx } from '../database/database.ts'
@@ -218,13 +218,30 @@ export const saveMachineEvents = (
     if (fresh.length === 0) return { success: true, stored }
     await tx.db.update(agents).set({ eventsSeq: stored }).where(eq(agents.id, agentId))
     const ids = new Set(fresh.map(({ sprintId }) => sprintId))
+    await saveSentPrompts(fleet, tx, agentId, fresh)
     for (const sprintId of ids) {
-      const own = fresh.filter((event) => event.sprintId === sprintId)
+      const own = fresh.filter((event) => event.sprintId === sprintId).map(({ prompt: _, ...event }) => event)
       if (sprintId === undefined) await appendEvents(fleet, tx, { agentId, sprintId: null }, own)
       else await appendSprintEvents(fleet, tx, agentId, { sprintId, newEvents: own })
     }
     return { success: true, stored }
   })
+
+/** Stores the prompts that agents received in place of those that the backend expected. */
+async function saveSentPrompts(
+  fleet: Fleet,
+  tx: Tx,
+  agentId: string,
+  events: readonly AgentJournalEvent[],
+): Promise<void> {
+  for (const { promptId, prompt } of events) {
+    if (promptId === undefined || prompt === undefined) continue
+    const differs = and(eq(agentPrompts.id, promptId), eq(agentPrompts.agentId, agentId), ne(agentPrompts.prompt, prompt))
+    const isRunning = isNull(agentPrompts.endedAt)
+    const { rowCount } = await tx.db.update(agentPrompts).set({ prompt }).where(and(differs, isRunning))
+    if (rowCount !== 0) await recordRowChanges(fleet, tx, { kind: 'prompt', agentId, promptId })
+  }
+}
 
 /** Marks machines disconnected whose replica died and that have not reconnected. */
 export async function notifyLostMachines(fleet: Fleet): Promise<void> {

@@ -43,7 +43,7 @@ async function applyPromptEnd(
   if (!found || (found.prompt.endedAt !== null && !isLate)) return
   const { prompt, sprint } = found
   const fact = toAttemptFact(fleet, prompt, end)
-  const ending = toPromptEnding(end, fact)
+  const ending = { ...toPromptEnding(end, fact), ...(report.prompt !== undefined && { prompt: report.prompt }) }
   if (isLate) return recordLateEnd(fleet, tx, agent, { machineId, prompt, ending, fact })
   await recordRowChanges(fleet, tx, { kind: 'prompt', agentId, promptId })
   const dispatch = async (own: AgentRow, known?: SprintRow) => {
@@ -152,10 +152,10 @@ export async function endAttempt(
   { prompt, ending, fact }: PromptEndUpdate & { readonly fact: AttemptEndedFact },
 ): Promise<void> {
   const at = timestampMs.literal(fleet.clock.now())
-  const { status, error = null, answer = null, costUsd = null } = ending
+  const { status, error = null, answer = null, costUsd = null, prompt: sent = prompt.prompt } = ending
   await tx.db.execute(sql`
     with ended as (
-      update agent_prompt set status = ${status}, error = ${error}, answer = ${answer}, cost_usd = ${costUsd},
+      update agent_prompt set status = ${status}, prompt = ${sent}, error = ${error}, answer = ${answer}, cost_usd = ${costUsd},
         ended_at = ${at}, lease_until = null
       where id = ${prompt.id}
     ), done as (

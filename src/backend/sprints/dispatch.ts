@@ -2,14 +2,13 @@ import { and, asc, eq, inArray, isNull, lte, sql, type SQL } from 'drizzle-orm'
 import { MachineOrder } from '../../contract/fleet/channel-work.ts'
 import { noUsage } from '../../contract/outcome.ts'
 import type { Progress } from '../../contract/progress.ts'
-import { buildIterationPrompt } from '../../loop/protocol.ts'
 import { agents, type AgentRow } from '../database/agent.ts'
 import { agentPrompts, type PromptRow } from '../database/agent-prompt.ts'
 import { timestampMs } from '../database/columns.ts'
 import type { Tx } from '../database/database.ts'
 import { sprintOrders, type OrderRow, type SprintRow } from '../database/sprint.ts'
 import { recordRowChanges } from '../feed/event-log.ts'
-import { scheduleDispatch } from './orders.ts'
+import { forecastPrompt, scheduleDispatch } from './orders.ts'
 import type { Fleet } from '../fleet/ports.ts'
 import { notFoundError, readSprintRow } from '../database/locked-rows.ts'
 import { applyFact } from './facts.ts'
@@ -229,7 +228,7 @@ function buildPromptSource({ agent, sprint }: FreeAgent, { sprintId, iteration, 
   const live = progress.live.find(({ number }) => number === iteration)
   const order = { type: 'run-attempt' as const, iteration, attempt }
   return {
-    text: live ? buildIterationPrompt(progress, { ...live, notesFolder: agent.notesFolder ?? undefined }) : prompt,
+    text: live ? forecastPrompt(agent, progress, live) : prompt,
     asked: { kind: 'order' as const, sprintId, protocol, order, progress: withoutHistory(progress) },
   }
 }

@@ -1,7 +1,8 @@
 import { and, eq, inArray, isNotNull, sql, type SQL } from 'drizzle-orm'
+import type { LiveIteration, Progress } from '../../contract/progress.ts'
 import type { Fact } from '../../loop/fact.ts'
 import type { Order } from '../../loop/order.ts'
-import { buildIterationPrompt } from '../../loop/protocol.ts'
+import { buildAttemptPrompt } from '../../loop/protocol.ts'
 import { choosePhaseModel } from '../../loop/standard/agent-choice.ts'
 import { agentPrompts } from '../database/agent-prompt.ts'
 import { jsonValue, timestampMs } from '../database/columns.ts'
@@ -103,9 +104,16 @@ function attemptPromptFields({ agent, sprint: { progress } }: LockedSprint, iter
   const model = (live && choosePhaseModel(progress, live)) ?? progress.model ?? agent.model
   return {
     model,
-    text: live ? buildIterationPrompt(progress, { ...live, notesFolder: agent.notesFolder ?? undefined }) : '',
+    text: live ? forecastPrompt(agent, progress, live) : '',
   }
 }
+
+/**
+ * The prompt as far as the backend knows it. The machine adds what the sprint learned there; once the attempt starts, it
+ * reports the prompt that the agent received, which replaces this one.
+ */
+export const forecastPrompt = ({ notesFolder }: LockedSprint['agent'], progress: Progress, live: LiveIteration): string =>
+  buildAttemptPrompt(progress, live, undefined, notesFolder ?? undefined).prompt
 
 type UnparkTarget = Pick<AttemptOrder, 'id' | 'order'> & { readonly notBefore: number | null }
 
