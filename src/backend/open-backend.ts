@@ -11,7 +11,9 @@ import { openDatabase, type DatabasePlace } from './database/open-database.ts'
 import { recordRowChanges } from './feed/event-log.ts'
 import { createOutbox, outboxTopic } from './machines/machine-state.ts'
 import { openFleet, type OpenFleet } from './open-fleet.ts'
-import type { Fleet, ObservedSprints } from './fleet/ports.ts'
+import type { Fleet } from './fleet/fleet.ts'
+import type { ObservedSprints } from './fleet/observed.ts'
+import { transaction } from './fleet/transaction.ts'
 import { createApp } from './http/app.ts'
 import type { ApiCaller } from './http/calls/call.ts'
 import { createEventStreams, type EventTimes } from './http/streams/event-streams.ts'
@@ -174,7 +176,7 @@ async function openLines(
     newId: newUuid,
     replicaId: () => fleet().engine.executorId,
     onChange: async (machineId) => {
-      await database.transaction(async (tx) => recordRowChanges(fleet(), tx, { kind: 'machine', machineId }))
+      await transaction(fleet(), (t) => recordRowChanges(t, { kind: 'machine', machineId }))
     },
   })
   const readEpoch = async (machineId: string) => {

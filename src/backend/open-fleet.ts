@@ -12,9 +12,9 @@ import {
   notifyLostPrompts,
   listWaitingAgents,
 } from './machines/machine-state.ts'
-import type { Fleet } from './fleet/ports.ts'
+import type { Fleet } from './fleet/fleet.ts'
 import { dispatchNext } from './sprints/dispatch.ts'
-import { lockAgent, lockSprintAgent, readSprintRow } from './database/locked-rows.ts'
+import { agentTransaction, lockAgent, readSprintRow, sprintTransaction, transaction } from './fleet/transaction.ts'
 import { applyStart } from './sprints/sprints.ts'
 import { applyFact } from './sprints/facts.ts'
 import { moveLostSprints } from './machines/takeover.ts'
@@ -74,29 +74,28 @@ const createTaskHandlers = (fleet: () => Fleet): Record<string, TaskHandler> => 
 
 /** Ends a wait that is due. Does nothing if the wait was cancelled. */
 const endDueWait = (fleet: Fleet, orderId: string): Promise<void> =>
-  fleet.database.transaction(async (tx) => {
+  transaction(fleet, async ({ tx }) => {
     const [found] = await tx.db.select().from(sprintOrders).where(eq(sprintOrders.id, orderId))
     if (!found) return
-    const agent = await lockAgent(tx, found.agentId)
-    const [order] = await tx.db.select().from(sprintOrders).where(eq(sprintOrders.id, orderId))
+    const t = await lockAgent({ fleet, tx }, found.agentId)
+    const [order] = await t.tx.db.select().from(sprintOrders).where(eq(sprintOrders.id, orderId))
     if (order?.status !== 'open' || order.order.type !== 'wait') return
     const at = fleet.clock.now()
-    await tx.db.update(sprintOrders).set({ status: 'done', endedAt: at }).where(eq(sprintOrders.id, orderId))
+    await t.tx.db.update(sprintOrders).set({ status: 'done', endedAt: at }).where(eq(sprintOrders.id, orderId))
     const { iteration } = order.order
-    const sprint = await readSprintRow(tx, order.sprintId)
+    const sprint = await readSprintRow(t, order.sprintId)
     const fact = { type: 'wait-ended' as const, at, iteration }
-    const held = await applyFact(fleet, tx, { agent, sprint }, { id: `wait:${orderId}`, fact })
-    await dispatchNext(fleet, tx, held.agent)
+    await applyFact(t, sprint, { id: `wait:${orderId}`, fact })
+    await dispatchNext(t)
   })
 
 const dispatchAgent = (fleet: Fleet, agentId: string): Promise<void> =>
-  fleet.database.transaction(async (tx) => void (await dispatchNext(fleet, tx, await lockAgent(tx, agentId))))
+  agentTransaction(fleet, agentId, (t) => dispatchNext(t))
 
 const startScheduledSprint = (fleet: Fleet, { sprintId, fact }: z.output<typeof StartInput>): Promise<void> =>
-  fleet.database.transaction(async (tx) => {
-    const held = await lockSprintAgent(tx, sprintId)
-    if (held.sprint.status !== 'not-started' || held.agent.sprintId !== sprintId) return
-    await applyStart(fleet, tx, held, { id: 'start', fact: { ...fact, at: fleet.clock.now() } })
+  sprintTransaction(fleet, sprintId, async (t, sprint) => {
+    if (sprint.status !== 'not-started' || t.agent.sprintId !== sprintId) return
+    await applyStart(t, sprint, { id: 'start', fact: { ...fact, at: fleet.clock.now() } })
   })
 
 const graceMs = 5000

@@ -5,7 +5,7 @@ import { errorCodes, RalphError, type ErrorCode } from '../../contract/errors.ts
 import { Reply, requests, type LiveRequest, type RequestType } from '../../contract/fleet/channel.ts'
 import type { Database } from '../database/database.ts'
 import { machineCalls, machines } from '../database/machine.ts'
-import type { MachineGateway as FleetMachines, DurableMachineRequest } from '../fleet/ports.ts'
+import type { MachineGateway as FleetMachines, DurableMachineRequest } from '../fleet/machine-gateway.ts'
 import type { MachineLines } from './machine-lines.ts'
 
 // oxlint-disable typescript/no-unsafe-type-assertion -- type and body go together; the compiler loses that when they travel as rows

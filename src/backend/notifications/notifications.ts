@@ -3,7 +3,7 @@ import type { Delivery } from '../../contract/fleet/webhook.ts'
 import { formatTimestamp } from '../../contract/time.ts'
 import type { Database, Tx } from '../database/database.ts'
 import { deliveries, webhooks } from '../database/webhook.ts'
-import type { Notice, Notifications } from '../fleet/ports.ts'
+import type { Notice, Notifications } from '../fleet/notice.ts'
 
 export type NotificationsDeps = {
   readonly database: Database
