@@ -1,5 +1,6 @@
 import { and, eq, lt } from 'drizzle-orm'
 import { z } from 'zod'
+import { machineSilentMs } from './database/machine.ts'
 import { sprintOrders } from './database/sprint.ts'
 import type { TaskHandler } from './engine/engine.ts'
 import { openEngine } from './engine/open-engine.ts'
@@ -22,18 +23,16 @@ import { slotTopic } from './prompts/reports.ts'
 
 export type FleetOptions = Omit<Fleet, 'engine' | 'settings'> & {
   readonly settings?: Partial<Fleet['settings']>
-  /** Additional kinds of durable tasks. */
-  readonly handlers?: Readonly<Record<string, TaskHandler>>
   /** The other replicas consider this one dead: it must exit. */
   readonly onLost: (reason: string) => void
 }
 
-const defaultSettings: Fleet['settings'] = { leaseMs: 600_000, silentMs: 90_000, sweepMs: 5000 }
+const defaultSettings: Fleet['settings'] = { leaseMs: 600_000, silentMs: machineSilentMs, sweepMs: 5000 }
 
 export type OpenFleet = Fleet & { readonly close: () => Promise<void> }
 
 /** Starts the engine, the timers, and the periodic sweep for missed work. */
-export async function openFleet({ handlers = {}, onLost, ...options }: FleetOptions): Promise<OpenFleet> {
+export async function openFleet({ onLost, ...options }: FleetOptions): Promise<OpenFleet> {
   const settings = { ...defaultSettings, ...options.settings }
   const own: { fleet?: Fleet } = {}
   const known = (): Fleet => {
@@ -42,7 +41,7 @@ export async function openFleet({ handlers = {}, onLost, ...options }: FleetOpti
   }
   const log = (_level: string, text: string) => options.logError(new Error(text), 'engine')
   const engine = await openEngine(options.database, {
-    handlers: { ...handlers, ...createTaskHandlers(known) },
+    handlers: createTaskHandlers(known),
     onLost,
     log,
   })
@@ -63,12 +62,14 @@ export async function openFleet({ handlers = {}, onLost, ...options }: FleetOpti
 
 const WaitInput = z.object({ orderId: z.string() })
 const DispatchInput = z.object({ agentId: z.string() })
+const DeliveryInput = z.object({ id: z.string(), at: z.number() })
 const StartInput = z.object({ sprintId: z.string(), fact: z.custom<Extract<Fact, { type: 'started' }>>() })
 
-/** The engine handles timers. Everything else happens in the transaction of its cause. */
+/** The engine handles timers and deliveries. Everything else happens in the transaction of its cause. */
 const createTaskHandlers = (fleet: () => Fleet): Record<string, TaskHandler> => ({
   'end-wait': (input) => endDueWait(fleet(), WaitInput.parse(input).orderId),
   pump: (input) => dispatchAgent(fleet(), DispatchInput.parse(input).agentId),
+  deliver: (input) => fleet().notifications.deliver(DeliveryInput.parse(input)),
   'start-sprint': (input) => startScheduledSprint(fleet(), StartInput.parse(input)),
 })
 

@@ -10,7 +10,12 @@ export type Notice = {
   readonly machineId?: string
 }
 
+/** One attempt to deliver a notification; `at` tells it from earlier attempts. */
+export type DeliveryAttempt = { readonly id: string; readonly at: number }
+
 export interface Notifications {
   /** Part of the transaction; sent after the commit, and its delivery is recorded. */
   readonly notify: (tx: Tx, notice: Notice) => Promise<void>
+  /** Makes one attempt: a task of the engine. */
+  readonly deliver: (attempt: DeliveryAttempt) => Promise<void>
 }
