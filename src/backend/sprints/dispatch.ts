@@ -1,3 +1,4 @@
+import { isNotesProtocol } from '../../contract/way.ts'
 import { and, asc, eq, inArray, isNull, lte, sql, type SQL } from 'drizzle-orm'
 import { MachineOrder } from '../../contract/fleet/channel-work.ts'
 import { noUsage } from '../../contract/outcome.ts'
@@ -190,7 +191,7 @@ async function startPrompt(t: AgentTransaction, sprint: SprintRow | undefined, p
   const { leaseMs } = t.fleet.settings
   const { asked, text } = buildPromptSource(t.agent, sprint, prompt)
   const attempt = prompt.sprintId === null ? prompt.attempt + 1 : prompt.attempt
-  const isRalph = asked.kind === 'order' && asked.protocol === 'notes'
+  const isRalph = asked.kind === 'order' && isNotesProtocol(asked.protocol)
   const ralphModeLastPromptAt = isRalph ? now : t.agent.ralphModeLastPromptAt
   await t.tx.db.execute(sql`
     with begun as (

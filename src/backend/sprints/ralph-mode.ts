@@ -1,3 +1,4 @@
+import { isNotesProtocol } from '../../contract/way.ts'
 import { eq } from 'drizzle-orm'
 import { RalphError } from '../../contract/errors.ts'
 import type { StartRalphMode, StopWhen } from '../../contract/fleet/sprint.ts'
@@ -42,7 +43,7 @@ export async function startRalphMode(
 export async function stopRalphMode(fleet: Fleet, agentId: string, when: StopWhen): Promise<AgentRow> {
   await agentTransaction(fleet, agentId, async (t) => {
     const sprint = t.agent.sprintId === null ? undefined : await readSprintRow(t, t.agent.sprintId)
-    const isOn = t.agent.inRalphMode || (sprint?.protocol === 'notes' && sprint.resumeAskedAt !== null)
+    const isOn = t.agent.inRalphMode || (sprint && isNotesProtocol(sprint.protocol) && sprint.resumeAskedAt !== null)
     if (!sprint || !isOn) throw new RalphError('NOT_RUNNING', 'the agent is not in Ralph Mode')
     await applyStop(t, sprint, { as: 'interrupted', when })
     await dispatchNext(t)

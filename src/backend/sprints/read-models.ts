@@ -1,3 +1,4 @@
+import { isNotesProtocol } from '../../contract/way.ts'
 import { and, eq } from 'drizzle-orm'
 import type { WebhookEvent } from '../../contract/fleet/webhook.ts'
 import type { Progress, SprintStatus } from '../../contract/progress.ts'
@@ -44,7 +45,7 @@ const continuingStatuses: readonly SprintStatus[] = ['not-started', 'in-progress
 
 /** An existing lock means Ralph Mode, so it is removed at the end, but not while the agent works. */
 async function updateRalphMode(t: AgentTransaction, sprint: SprintRow): Promise<void> {
-  if (sprint.protocol !== 'notes' || t.agent.sprintId !== sprint.id) return
+  if (!isNotesProtocol(sprint.protocol) || t.agent.sprintId !== sprint.id) return
   const inRalphMode = continuingStatuses.includes(sprint.status)
   if (inRalphMode === t.agent.inRalphMode) return
   const fields = inRalphMode

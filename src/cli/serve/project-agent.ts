@@ -1,3 +1,4 @@
+import { errorMessage } from '../../contract/errors.ts'
 import { basename, join } from 'node:path'
 import type { Fleet } from '../../backend/fleet/fleet.ts'
 import type { ObservedSprints } from '../../backend/fleet/observed.ts'
@@ -37,7 +38,7 @@ export function createProjectView(io: Io, log: ServeLog): ProjectView {
     show: (fleet, machineId, userName) => {
       if (!isProject(io)) return
       begin(fleet, machineId, userName).catch((error: unknown) => {
-        const why = error instanceof Error ? error.message : String(error)
+        const why = errorMessage(error)
         if (!own.closed) log('warn', `the sprints of this folder cannot be shown: ${why}`)
       })
     },
