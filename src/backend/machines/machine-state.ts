@@ -231,7 +231,7 @@ export const saveMachineEvents = (
     const ids = new Set(fresh.map(({ sprintId }) => sprintId))
     await saveSentPrompts(t, fresh)
     for (const sprintId of ids) {
-      const own = fresh.filter((event) => event.sprintId === sprintId).map(({ prompt: _, ...event }) => event)
+      const own = fresh.filter((event) => event.sprintId === sprintId).map(({ prompt: _prompt, ...event }) => event)
       if (sprintId === undefined) await appendEvents(t, { agentId, sprintId: null }, own)
       else await appendSprintEvents(t, { sprintId, newEvents: own })
     }

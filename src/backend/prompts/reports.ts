@@ -204,7 +204,7 @@ async function applyOrderEnd(t: AgentTransaction, machineId: string, report: Rep
   const sprint = await readSprintRow(t, order.sprintId)
   if (fact) await savePushedCommit(t, sprint, report.pushed)
   const known = fact ?? (sprint.status === 'in-progress' ? createFailedFact(order.order, reason) : undefined)
-  if (!known) return void (await dispatchNext(t))
+  if (!known) return dispatchNext(t)
   const timedFact = { ...known, at: t.fleet.clock.now() }
   if ('spent' in known && known.spent) await t.tx.db.execute(upsertUsage(t, known.spent))
   await dispatchNext(t, await applyFact(t, sprint, { id: `order:${orderId}`, fact: timedFact }))

@@ -17,7 +17,7 @@ const loopRequester = 'ralph'
 
 type OrderBatch = { readonly orders: readonly Order[]; readonly because: Fact['type'] }
 
-/** Stores the orders of the loop. `pump` dispatches those for the machine in the same transaction. */
+/** Stores the orders of the loop. `dispatchNext` dispatches those for the machine in the same transaction. */
 export async function enqueueOrders(
   t: AgentTransaction,
   sprint: SprintRow,
