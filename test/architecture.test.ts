@@ -241,6 +241,11 @@ const violations: readonly Violation[] = [
     })),
   ),
   {
+    rule: 'eslint(no-restricted-imports)',
+    file: 'src/backend/import-internal.ts',
+    text: importStatement('@dbos-inc/dbos-sdk/internal/dbos-executor'),
+  },
+  {
     rule: 'import(no-cycle)',
     file: 'src/runtime/tick.ts',
     text: `import { tock } from './tock.ts'\nexport const tick = (): string => tock()`,

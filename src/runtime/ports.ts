@@ -30,7 +30,7 @@ export interface Ports {
   /** In [0, 1). */
   readonly random: () => number
   /** Must neither throw nor block. */
-  readonly observe: (event: SprintEvent) => void
+  readonly observe: (event: SprintEvent, sent?: { readonly prompt: string }) => void
 }
 
 /** The notes folder of an agent, with the lock file that the agent deletes when it is done or stuck. */

@@ -26,11 +26,12 @@ export async function runAttempt(
   if (unlocked) return { ...unlocked, iteration, attempt, random: ports.random() }
   const attemptPrompt = buildAttemptPrompt(progress, live, await ports.notes(), ports.lock?.folder)
   const before = await fingerprintWorkTree(context)
-  ports.observe({ type: 'attempt-started', iteration, attempt, agent: agent.name })
+  const { prompt } = attemptPrompt
+  ports.observe({ type: 'attempt-started', iteration, attempt, agent: agent.name }, { prompt })
   const request: AgentRequest = {
     attempt: `${iteration}-${attempt}`,
     transcript: `iteration-${iteration}.jsonl`,
-    prompt: attemptPrompt.prompt,
+    prompt,
     timeouts: progress.timeouts,
     budget: getRemainingBudget(fromProgress(progress), live),
     resume: attemptPrompt.session,
