@@ -10,7 +10,7 @@ import { mergePhases } from './merge-phases.ts'
 import { findDueWork } from './next-work.ts'
 import { buildPhasePrompt, describePurpose, formatPhaseReporting } from './phase-prompt.ts'
 import { onPhaseReport, phaseReportSchema } from './phase-report.ts'
-import { setPhasesState } from './phases-state.ts'
+import { getPhasesState } from './phases-state.ts'
 import { reopenFailed, resumeInterrupted } from './reopen-failed.ts'
 import { getErrorCategory, planAttempt } from './retry.ts'
 import { proceed } from './start-work.ts'
@@ -44,8 +44,14 @@ export const phasesWay: Way = {
 
 /** Drops why the last run stopped, and retries what failed in it. */
 function resumePhases(sprint: Sprint, at: number, before: SprintStatus): Sprint {
-  const cleared = { error: undefined, failedPhase: undefined, blockedAt: undefined, breakpointPhaseId: undefined }
-  return resumeInterrupted(reopenFailed(setPhasesState(sprint, cleared), before), at)
+  const {
+    error: _error,
+    failedPhase: _failed,
+    blockedAt: _at,
+    breakpointPhaseId: _breakpoint,
+    ...way
+  } = getPhasesState(sprint)
+  return resumeInterrupted(reopenFailed({ ...sprint, way }, before), at)
 }
 
 /** The work that runs, or the first that would start. */
