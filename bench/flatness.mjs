@@ -96,7 +96,7 @@ function flatnessRows(later, planned) {
     ...later.map((one) => row(`flatness, CPU of ${at(one)} ${against}`, one.growth, '×', { atMost: 1.5 })),
     ...planned.map((one) => row(`flatness, CPU of ${at(one)} ${against}`, one.growth, '×', { atMost: 3 })),
     ...[later.at(-1), ...planned.slice(1)].map((one) =>
-      row(`recovery, kill -9 at ${at(one)}, until the next run goes on`, one.recovery, 'ms', { atMost: 2000 }),
+      row(`recovery, kill -9 at ${at(one)}, until the next run continues`, one.recovery, 'ms', { atMost: 2000 }),
     ),
   ]
 }
@@ -225,7 +225,7 @@ async function goTo(sprintDir, iterations, { steps = 0, skipped = 0 } = {}) {
   const ports = {
     store: opened.store,
     agents: () => agent,
-    limits: { until: async () => undefined, note: async () => {} },
+    limits: { limitedUntil: async () => undefined, record: async () => {} },
     notes: async () => undefined,
     hookSlots: (run) => run(),
     clock: { now: Date.now, waitUntil: async () => {} },
