@@ -30,10 +30,10 @@ export type OpenedSprint = {
  * another process runs it.
  */
 export async function openSprint({ compiled, redact, ...options }: SprintToOpen): Promise<OpenedSprint> {
-  await writeGitignore(options.sprintDir)
   const opened = await openSprintStore({ ...options, ...(redact && { redact }), fold: applyFactToProgress }, compiled)
   if (!opened) throw notCompiledError(options.sprintDir)
   try {
+    await writeGitignore(options.sprintDir)
     return { ...opened, ...(await applyChanges(opened, compiled, options.now())) }
   } catch (error) {
     await opened.store.close()
