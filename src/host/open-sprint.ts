@@ -3,6 +3,9 @@ import type { Progress } from '../contract/progress.ts'
 import type { Redact } from '../contract/redact.ts'
 import { recompile } from '../loop/recompile.ts'
 import { openSprintStore, type SprintStore } from '../storage/sprint/sprint-store.ts'
+import { exists } from '../platform/files/files.ts'
+import { journalFolder } from '../storage/state/journal.ts'
+import { readProgressFile } from '../storage/state/progress-file.ts'
 import { progressPath, writeGitignore } from '../storage/state/sprint-folder.ts'
 import { applyFactToProgress } from './apply-fact.ts'
 
@@ -30,6 +33,8 @@ export type OpenedSprint = {
  * another process runs it.
  */
 export async function openSprint({ compiled, redact, ...options }: SprintToOpen): Promise<OpenedSprint> {
+  // Without a journal PROGRESS.yaml is all there is: if it is unreadable, refuse before anything is written.
+  if (!exists(journalFolder(options.sprintDir))) await readProgressFile(options.sprintDir)
   const opened = await openSprintStore({ ...options, ...(redact && { redact }), fold: applyFactToProgress }, compiled)
   if (!opened) throw notCompiledError(options.sprintDir)
   try {

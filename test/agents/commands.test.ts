@@ -168,7 +168,9 @@ describe('ralph agents', () => {
     const machine = await aMachine({ codex: 'codex-cli 9.9.9' }, { CODEX_API_KEY: 'k' })
     const { stdout } = await machine.ralph('agents')
 
-    expect(stdout).toMatch(/^codex +headless +9\.9\.9 +no: tested with 0\.166\.0 to 0\.167\.0 +yes +\.\.\/only\/codex$/m)
+    expect(stdout).toMatch(
+      /^codex +headless +9\.9\.9 +no: tested with 0\.166\.0 to 0\.167\.0 +yes +\.\.\/only\/codex$/m,
+    )
     expect(stdout).toMatch(/^claude +headless +- +- +- +claude is not on PATH$/m)
     expect(stdout).toContain('ralph agents try codex')
   })
