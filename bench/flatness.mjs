@@ -20,7 +20,7 @@ import {
   memoryFolder,
   option,
   printIfMain,
-  readProgressFile,
+  printProgress,
   ralph,
   row,
   timed,
@@ -109,10 +109,10 @@ async function along(place, { dir, steps, points, leaps = false }) {
     const what = `${iteration.toLocaleString('en')} iterations${steps === 0 ? '' : `, ${steps.toLocaleString('en')} steps`}`
     // The last one is no longer needed.
     const isLast = iteration === points.at(-1)
-    readProgressFile(`writes a history of ${what}`)
+    printProgress(`writes a history of ${what}`)
     if (isLast && leaps) skipped = await leap(dir, iteration - lastPart)
     await goTo(dir, iteration, { steps, skipped })
-    readProgressFile(`goes on from ${what}`)
+    printProgress(`continues from ${what}`)
     const folder = isLast ? dir : join(place.cwd, 'copy')
     if (!isLast) cpSync(dir, folder, { recursive: true })
     found.push({ iteration, steps, ...compared(folder, iteration, place), recovery: await recovery(folder, place) })

@@ -27,7 +27,7 @@ export async function printIfMain(url, measure) {
 }
 
 /** Progress on stderr. */
-export function readProgressFile(text) {
+export function printProgress(text) {
   process.stderr.write(`    ${text}\n`)
 }
 

@@ -12,7 +12,7 @@ import {
   least,
   machine,
   median,
-  readProgressFile,
+  printProgress,
   ralph,
   timed,
   tinyAgent,
@@ -100,7 +100,7 @@ function costs() {
     const bare = (count) => `sh -c 'i=0; while [ $i -lt ${count} ]; do claude </dev/null; i=$((i+1)); done'`
     const all = { 'a bare `while` loop': { runs: (_, count) => bare(count) }, ...loops }
     return Object.entries(all).map(([name, { runs }]) => {
-      readProgressFile(`iterations of ${name}`)
+      printProgress(`iterations of ${name}`)
       writeFileSync(times, '')
       const rounds = [1, 2].map((round) => {
         const dir = (count) => join(work, `${name.replaceAll(/\W/g, '')}-${count}-${round}`)
@@ -126,7 +126,7 @@ function interval(file) {
 async function misbehaviour() {
   const found = new Map()
   for (const [name, { faulty }] of Object.entries(loops)) {
-    readProgressFile(`faults of ${name}`)
+    printProgress(`faults of ${name}`)
     found.set(name, await conformance({ loop: faulty, only: faults, windowMs: windowSeconds * 1000, atOnce: 2 }))
   }
   return found
