@@ -6,17 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { conformance } from '../conformance/run.mjs'
-import {
-  benchEnv,
-  endlessSprint,
-  least,
-  machine,
-  median,
-  printProgress,
-  ralph,
-  timed,
-  tinyAgent,
-} from './measure.mjs'
+import { benchEnv, endlessSprint, least, machine, median, printProgress, ralph, timed, tinyAgent } from './measure.mjs'
 import { today, versions, writePart } from './page-part.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
