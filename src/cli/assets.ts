@@ -8,6 +8,9 @@ export const assetPath = (name: string): string => fileURLToPath(new URL(`../../
 
 export const schemaPath = (name: string): string => fileURLToPath(new URL(`../../schemas/${name}`, import.meta.url))
 
+/** A file of the Claude Code plugin, which ships with the package. */
+export const pluginPath = (name: string): string => fileURLToPath(new URL(`../../plugin/${name}`, import.meta.url))
+
 /** The built files of the page. */
 export const pagePath = (): string => fileURLToPath(new URL('../../dist/web', import.meta.url))
 
