@@ -145,11 +145,17 @@ it('compiles with the function of the name in 004:93', () => {
 })
 
 it('has the client of the API at ralph-mode/client', async () => {
+  const called: string[] = []
   const client = createClient({
     baseUrl: 'http://backend.invalid',
-    fetch: async () => new Response('{"title":"no","status":401,"code":"UNAUTHENTICATED"}', { status: 401 }),
+    fetch: async (url) => {
+      called.push(String(url))
+      return new Response('', { status: 401 })
+    },
   })
-  await expect(client.startRalphMode({ agentId: 'a', taskDescription: 't' })).rejects.toMatchObject({
-    code: 'UNAUTHENTICATED',
-  })
+
+  await expect(client.startRalphMode({ agentId: 'a', taskDescription: 't' })).rejects.toThrow(
+    'the backend answered 401',
+  )
+  expect(called).toEqual(['http://backend.invalid/api/agents/a/ralph-mode/start'])
 })

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path'
 import { writeFileAtomic } from '../../platform/files/atomic-file.ts'
 import { createFolder, isLink, listFolder, readTextIfExists, removeFile } from '../../platform/files/files.ts'
-import { pluginPath } from '../assets.ts'
+import { pluginPath } from '../io/assets.ts'
 import type { Io } from '../io/io.ts'
 import { markManaged, readManagedState, type ManagedState } from './managed-file.ts'
 
