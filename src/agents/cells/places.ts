@@ -8,6 +8,7 @@ import {
   readTextSyncIfExists,
   realPath,
 } from '../../platform/files/files.ts'
+import { stateFolder } from '../../platform/files/state-folder.ts'
 import type { Driver } from '../drivers/driver.ts'
 import { isWithin, type SandboxProfile } from './profile.ts'
 
@@ -31,8 +32,15 @@ export type SandboxRequest = {
 }
 
 /** What in a sprint's folder is Ralph's alone; PROGRESS.yaml and notes are for the agent too. */
-const ralphsOwn = ['journal', 'attempts', 'transcripts', 'requests', 'index', 'protected', 'tmp']
-const ralphsFiles = ['SPRINT.yaml', '.gitignore', '.lock']
+const ralphsFiles = ['SPRINT.yaml', '.gitignore', '.ralph-id', '.lock', 'transcripts']
+/** Of a sprint that has its state in its own folder, as on a machine of a fleet. */
+const stateInPlace = ['journal', 'attempts', 'requests', 'index', 'protected', 'tmp']
+
+/** A state elsewhere lies in a hidden folder; the agent reads transcripts and the files of its own attempt there. */
+function listReadOnlyState(sprintDir: string): string[] {
+  const state = stateFolder(sprintDir)
+  return (state === sprintDir ? stateInPlace : ['attempts']).map((name) => join(state, name))
+}
 
 /** Of package managers and compilers: without them hardly anything can be installed or built. Relative to the home folder. */
 const caches = [
@@ -45,7 +53,10 @@ export const stateOf = ({ state }: Pick<Driver, 'state'>, env: SandboxRequest['e
   (state?.(env) ?? []).map((path) => resolve(env['HOME'] ?? '/', path))
 
 /** Folders that have to be there before they can be kept read-only. */
-export const sprintFoldersOf = (sprintDir: string): string[] => ralphsOwn.map((name) => join(sprintDir, name))
+export const sprintFoldersOf = (sprintDir: string): string[] => [
+  join(sprintDir, 'transcripts'),
+  ...listReadOnlyState(sprintDir),
+]
 
 /** Looks at the disk for all that the profile of an attempt names. */
 export async function placesFor(request: SandboxRequest): Promise<SandboxProfile> {
@@ -65,11 +76,11 @@ export async function placesFor(request: SandboxRequest): Promise<SandboxProfile
       ...there([...stateOf(driver, env), ...caches.map((path) => join(home, path)), ...git.writable]),
     ],
     readOnly: [
-      ...there([...ralphsOwn, ...ralphsFiles].map((name) => join(sprint, name))),
+      ...there([...ralphsFiles.map((name) => join(sprint, name)), ...listReadOnlyState(sprintDir)]),
       ...there([join(cwd, '.claude', 'workflows'), ...git.readOnly]),
     ].filter((path) => !isWithin(cwd, path)),
     hidden: there(request.ralphHomes).filter((path) => path !== cwd),
-    told: join(sprint, relative(sprintDir, request.told)),
+    told: isWithin(request.told, sprintDir) ? join(sprint, relative(sprintDir, request.told)) : request.told,
     asRoot: request.asRoot,
   }
 }

@@ -7,6 +7,7 @@ import {
   removeFolder,
   writeNewFile,
 } from '../../platform/files/files.ts'
+import { stateFolder } from '../../platform/files/state-folder.ts'
 import { packageRoot } from '../../platform/package-root.ts'
 import type { Driver } from '../drivers/driver.ts'
 import { placesFor, sprintFoldersOf, stateOf, type SandboxRequest } from './places.ts'
@@ -78,7 +79,7 @@ async function makeState(path: string): Promise<void> {
   await writeNewFile(path, '{}\n')
 }
 
-const temporaryOf = (sprintDir: string, folder: string): string => join(sprintDir, 'tmp', basename(folder))
+const temporaryOf = (sprintDir: string, folder: string): string => join(stateFolder(sprintDir), 'tmp', basename(folder))
 
 /** Ralph itself with its bridge and its MCP server, and the Node that runs them. */
 const ownPrograms = [packageRoot, ...homesOf(process.execPath)]

@@ -49,6 +49,7 @@ const options = {
     value: 'DIR',
     description: 'folder with workflows; default: .claude/workflows of the project',
   },
+  rebind: { type: 'boolean', description: 'the sprint folder was moved: continue with the state of its old path' },
   plain: { type: 'boolean', description: 'print plain lines, even on a terminal' },
   ci: {
     type: 'boolean',

@@ -31,6 +31,7 @@ export type RunOptions = {
   readonly agent?: string
   readonly model?: string
   readonly workflows?: string
+  readonly rebind?: boolean
   readonly json?: boolean
   readonly plain?: boolean
   readonly ci?: CiOutput | undefined

@@ -20,7 +20,7 @@ import { removeNewLinks } from '../../storage/state/sprint-folder.ts'
 import { openWorkspace } from '../../storage/git/workspace.ts'
 import { commitToBranch, removeWorktree } from '../../storage/git/worktree.ts'
 import { requireInstalledDriver } from '../agents/choose-agent.ts'
-import { ralphHome } from '../io/ralph-home.ts'
+import { ralphHome } from '../../platform/ralph-home.ts'
 import type { Io } from '../io/io.ts'
 import { createNotifier } from './notifier.ts'
 

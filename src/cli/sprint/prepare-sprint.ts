@@ -7,7 +7,9 @@ import { copyFileTo, exists, isFile, listFolder, createFolder } from '../../plat
 import { join } from 'node:path'
 import { readShownRev } from '../../storage/state/progress-file.ts'
 import { readProgress } from '../../storage/state/read-progress.ts'
-import { sprintPath } from '../../storage/state/sprint-folder.ts'
+import { releaseState, sprintPath } from '../../storage/state/sprint-folder.ts'
+import { bindState } from '../../storage/state/state-folder.ts'
+import { confirm } from '../io/confirm.ts'
 import { compileSprint } from './compile-sprint.ts'
 import type { Io } from '../io/io.ts'
 import { applyFactToProgress } from './sprint-state.ts'
@@ -23,6 +25,8 @@ type PrepareOptions = {
   readonly sprintDir: string
   readonly workflows?: string | undefined
   readonly strict?: boolean | undefined
+  /** The user has moved the sprint's folder. */
+  readonly rebind?: boolean | undefined
 }
 
 /** `ready` is absent if a diagnostic is an error. */
@@ -31,6 +35,12 @@ type PrepareResult = { readonly diagnostics: readonly Diagnostic[]; readonly rea
 /** Compiles SPRINT.yaml and merges it with the recorded progress. */
 export async function prepareSprint(options: PrepareOptions, io: Io): Promise<PrepareResult> {
   const { sprintDir } = options
+  await bindState({
+    sprintDir,
+    fold: applyFactToProgress,
+    now: io.now,
+    confirmMove: async (from) => options.rebind === true || confirmMove(from, io),
+  })
   // In the form the store reads, so that the store does not read it again.
   const before = await readProgress({ sprintDir, fold: applyFactToProgress, shownRev: await readShownRev(sprintDir) })
   const hasRun = before !== undefined && before.status !== 'not-started'
@@ -49,6 +59,9 @@ export async function prepareSprint(options: PrepareOptions, io: Io): Promise<Pr
   }
 }
 
+const confirmMove = (from: string, io: Io): Promise<boolean> =>
+  confirm(`The state of this sprint belongs to ${from}, which no longer exists. Was the folder moved?`, io)
+
 /** A message can arrive before the agent has ever started. */
 const withMessages = (compiled: Progress, before: Progress | undefined): Progress =>
   before?.messages ? { ...compiled, messages: before.messages } : compiled
@@ -66,6 +79,7 @@ const modeChangedError = (before: Progress, compiled: Progress, sprintDir: strin
 /** Creates a folder beside the old one with the user's files and none of the history. */
 export async function createFreshFolder(sprintDir: string): Promise<string> {
   const folder = findFreeFolder(sprintDir)
+  await releaseState(folder)
   await createFolder(folder)
   for (const name of (await listFolder(sprintDir)).filter(
     (file) => /^[A-Z]+\.yaml$/.test(file) && file !== 'PROGRESS.yaml',

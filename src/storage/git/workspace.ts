@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { dirname, join, relative } from 'node:path'
 import { RalphError } from '../../contract/errors.ts'
 import { exists, isFolder, listFolder, createFolder, removeFile, statTree } from '../../platform/files/files.ts'
+import { stateFolder } from '../../platform/files/state-folder.ts'
 import { git } from '../../platform/git.ts'
 import type { ProjectWorkspace } from '../../runtime/ports.ts'
 
@@ -52,7 +53,7 @@ async function findRepositories({ project, sprintDir, sprintId }: WorkspaceOptio
   const unborn = await findUnborn(roots.filter((root) => root !== project))
   return [...top, ...roots].map((root) => ({
     root,
-    index: join(sprintDir, 'index', hashParts([root]).slice(0, 16)),
+    index: join(stateFolder(sprintDir), 'index', hashParts([root]).slice(0, 16)),
     refs: `refs/ralph/${sprintId}`,
     excluded: [findSprintsFolder(sprintDir), sprintDir, ...unborn]
       .map((folder) => relative(root, folder))

@@ -3,6 +3,7 @@ import type { Progress } from '../../contract/progress.ts'
 import type { Redact } from '../../contract/redact.ts'
 import type { FileLock } from '../../platform/files/file-lock.ts'
 import { isNoSpaceError, createFolder, unwritableFile } from '../../platform/files/files.ts'
+import { stateFolder } from '../../platform/files/state-folder.ts'
 import type { ProgressStore } from '../../runtime/ports.ts'
 import type { ExternalChanges, DetectedEdit, EditBaseline } from '../edits/edit-watch.ts'
 import {
@@ -14,6 +15,7 @@ import {
   type JournalPosition,
   type RecoveredJournal,
 } from '../state/journal.ts'
+import { reopenCompleted } from '../state/import-progress.ts'
 import { readProgressFile, readShownRev } from '../state/progress-file.ts'
 import { openProjection, type Projection } from './projection.ts'
 import {
@@ -23,6 +25,7 @@ import {
   readAuthorVersions,
 } from '../edits/author-versions.ts'
 import { writeGitignore, progressPath, removeLeftovers, archiveAttempts } from '../state/sprint-folder.ts'
+import { bindState } from '../state/state-folder.ts'
 import { lockSprintFolder } from '../state/sprint-lock.ts'
 
 /** The state of one sprint, owned by this process until closed. */
@@ -52,11 +55,12 @@ export async function openSprintStore(
   first: (known: Progress | undefined) => Promise<Progress | undefined>,
 ): Promise<{ readonly store: SprintStore; readonly progress: Progress; readonly tornBytes: number } | undefined> {
   const { sprintDir, fold } = options
+  await bindState(options)
   const lock = lockSprintFolder(options)
   try {
     await removeLeftovers(sprintDir)
     const recovered = await readJournal(sprintDir, fold, await readShownRev(sprintDir))
-    const known = recovered?.progress ?? (await readProgressFile(sprintDir))
+    const known = recovered?.progress ?? (await readImported(sprintDir))
     const progress = await first(known)
     if (!progress) {
       lock.release()
@@ -78,6 +82,11 @@ export async function openSprintStore(
     lock.release()
     throw unwritableIfErrno(error, sprintDir)
   }
+}
+
+async function readImported(sprintDir: string): Promise<Progress | undefined> {
+  const progress = await readProgressFile(sprintDir)
+  return progress && reopenCompleted(progress)
 }
 
 /** The revisions that an edit can be compared with, including versions of authors who have not read Ralph's since. */
@@ -167,6 +176,7 @@ function createOwnership(options: SprintStoreOptions, initialLock: FileLock, jou
     async assert(progress: Progress): Promise<void> {
       if (lock.isHeld() && journal.isInPlace()) return
       await createFolder(sprintDir)
+      await createFolder(stateFolder(sprintDir))
       await writeGitignore(sprintDir)
       if (!lock.isHeld()) {
         const again = lockSprintFolder(options)

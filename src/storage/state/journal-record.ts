@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { z } from 'zod'
 
@@ -17,11 +18,16 @@ export const JournalRecord = z.object({
 })
 export type JournalRecord = z.infer<typeof JournalRecord>
 
-/** `crc32hex SP json LF`. */
-export function formatRecord(record: Omit<JournalRecord, 'v'>): string {
-  const json = JSON.stringify({ v: version, ...record })
+/** `crc32hex SP json LF`. With a key, the last field of the JSON is a MAC of the JSON without it. */
+export function formatRecord(record: Omit<JournalRecord, 'v'>, key?: Buffer): string {
+  const bare = JSON.stringify({ v: version, ...record })
+  const json = key ? `${bare.slice(0, -1)}${macField(bare, key)}` : bare
   return `${recordChecksum(json)} ${json}\n`
 }
+
+const macField = (bare: string, key: Buffer): string =>
+  `,"mac":"${createHmac('sha256', key).update(bare).digest('hex').slice(0, 16)}"}`
+const macFieldLength = ',"mac":"0123456789abcdef"}'.length
 
 const recordChecksum = (text: string): string => crc32(text).toString(16).padStart(8, '0')
 
@@ -31,16 +37,19 @@ export type Segment = {
   readonly goodBytes: number
   /** `torn`: nothing readable follows, the writer was cut off. `damaged`: good records follow a bad one. */
   readonly problem?: 'torn' | 'damaged'
+  /** The bad record is complete, but Ralph did not write it. */
+  readonly isForged?: boolean
 }
 
-/** Reads a segment up to its first bad line, and reports what follows it. */
-export function readSegment(bytes: Buffer): Segment {
+/** Reads a segment up to its first bad line, and reports what follows it. With a key, a record without its MAC is bad. */
+export function readSegment(bytes: Buffer, key?: Buffer): Segment {
   const records: JournalRecord[] = []
   let start = 0
   while (start < bytes.length) {
     const end = bytes.indexOf(10, start)
-    const record = end === -1 ? undefined : parseRecord(bytes.toString('utf8', start, end))
+    const record = end === -1 ? undefined : parseRecord(bytes.toString('utf8', start, end), key)
     const before = records.at(-1)
+    if (record === 'forged') return { records, goodBytes: start, problem: 'damaged', isForged: true }
     if (!record || (before && record.seq !== before.seq + 1)) {
       return { records, goodBytes: start, problem: hasGoodRecord(bytes, start + 1) ? 'damaged' : 'torn' }
     }
@@ -62,13 +71,19 @@ function hasGoodRecord(bytes: Buffer, from: number): boolean {
   return false
 }
 
-function parseRecord(line: string): JournalRecord | undefined {
+function parseRecord(line: string, key?: Buffer): JournalRecord | 'forged' | undefined {
   const json = line.slice(9)
   if (line[8] !== ' ' || recordChecksum(json) !== line.slice(0, 8)) return undefined
+  if (key && !hasMac(json, key)) return 'forged'
   try {
     const parsed = JournalRecord.safeParse(JSON.parse(json), { jitless: true })
     return parsed.success ? parsed.data : undefined
   } catch {
     return undefined
   }
+}
+
+function hasMac(json: string, key: Buffer): boolean {
+  const bare = `${json.slice(0, -macFieldLength)}}`
+  return json.endsWith(macField(bare, key))
 }
