@@ -52,7 +52,7 @@ it('lets the project, the state of the agent and caches be written, as far as th
   expect(await places(root)).toEqual({
     readable: ['home', 'bin', 'tools'],
     writable: ['project', 'project/s', 'home/.agent', 'home/.npm', 'project/.git'],
-    readOnly: ['project/s/journal', 'project/s/tmp', 'project/s/SPRINT.yaml'],
+    readOnly: ['project/s/SPRINT.yaml', 'project/s/journal', 'project/s/tmp'],
     hidden: ['home/.ralph'],
     told: 'project/s/attempts/1-1/told',
   })

@@ -73,7 +73,8 @@ function hasEndedAttempt(before: Progress, after: Progress): boolean {
  * An agent may have deleted the lock with other files, so a sprint in progress without a lock still counts as running.
  */
 const isSprintOwnerGone = (sprintDir: string, { status }: Progress): boolean =>
-  readSprintOwner(sprintDir) === undefined && (status !== 'in-progress' || exists(join(stateFolder(sprintDir), '.lock')))
+  readSprintOwner(sprintDir) === undefined &&
+  (status !== 'in-progress' || exists(join(stateFolder(sprintDir), '.lock')))
 
 /** Controls a run in another process through its request files. */
 export function createRemoteRun(sprintDir: string, say: (text: string) => void, now: () => number): SprintRun {

@@ -7,7 +7,8 @@ import type { ProjectFiles } from '../../runtime/ports.ts'
 
 /** The files that define the checks; the sprint's state keeps copies of them. */
 export function createProjectFiles(project: string, sprintDir: string): ProjectFiles {
-  const copyPath = (name: string) => join(stateFolder(sprintDir), 'protected', createHash('sha256').update(name).digest('hex'))
+  const copyPath = (name: string) =>
+    join(stateFolder(sprintDir), 'protected', createHash('sha256').update(name).digest('hex'))
   const hash = (name: string) => hashFile(join(project, name))
   return {
     isFile: (name) => isFile(join(project, name)),

@@ -25,7 +25,7 @@ import {
   readAuthorVersions,
 } from '../edits/author-versions.ts'
 import { writeGitignore, progressPath, removeLeftovers, archiveAttempts } from '../state/sprint-folder.ts'
-import { bindState } from '../state/state-folder.ts'
+import { bindState, hasId, restoreId } from '../state/state-folder.ts'
 import { lockSprintFolder } from '../state/sprint-lock.ts'
 
 /** The state of one sprint, owned by this process until closed. */
@@ -170,14 +170,13 @@ function createOwnership(options: SprintStoreOptions, initialLock: FileLock, jou
   let lock = initialLock
   return {
     /**
-     * The lock or the journal may have been deleted, e.g. by an agent with `git clean`: the state in memory is authoritative, so
+     * The files in the project may have been deleted, e.g. by an agent with `git clean`, or even those of the state: the state in memory is authoritative, so
      * write it again. Unless another process found the sprint free and took it over: then the sprint belongs to that one.
      */
     async assert(progress: Progress): Promise<void> {
+      if (!hasId(sprintDir)) await restoreSprintFolder(sprintDir)
       if (lock.isHeld() && journal.isInPlace()) return
-      await createFolder(sprintDir)
       await createFolder(stateFolder(sprintDir))
-      await writeGitignore(sprintDir)
       if (!lock.isHeld()) {
         const again = lockSprintFolder(options)
         lock.release()
@@ -189,6 +188,12 @@ function createOwnership(options: SprintStoreOptions, initialLock: FileLock, jou
     },
     release: () => lock.release(),
   }
+}
+
+async function restoreSprintFolder(sprintDir: string): Promise<void> {
+  await createFolder(sprintDir)
+  await writeGitignore(sprintDir)
+  await restoreId(sprintDir)
 }
 
 const takenOverError = (sprintDir: string): RalphError =>

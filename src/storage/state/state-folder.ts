@@ -67,6 +67,14 @@ const isWriteError = (error: unknown): boolean =>
 /** In the sprint's folder: names its state, so that a moved folder finds it. Believed only after a question. */
 const idFile = (sprintDir: string): string => join(sprintDir, '.ralph-id')
 
+/** False after an agent cleaned the project, e.g. with `git clean -fdx`. */
+export const hasId = (sprintDir: string): boolean => exists(idFile(sprintDir))
+
+export async function restoreId(sprintDir: string): Promise<void> {
+  const id = stateId(sprintDir)
+  if (id !== undefined) await writeId(sprintDir, id)
+}
+
 async function writeId(sprintDir: string, id: string): Promise<void> {
   const file = idFile(sprintDir)
   if ((await readTextIfExists(file))?.trim() !== id) await writeFileAtomic(file, `${id}\n`)
