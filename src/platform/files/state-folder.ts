@@ -64,6 +64,9 @@ export const deriveRecordKey = (id: string): Buffer => createHmac('sha256', read
 
 let cachedKey: { readonly file: string; readonly key: Buffer } | undefined
 
+/** What this process has read of the key, to write it again if it was deleted. */
+export const formatStateKey = (): string => `${readStateKey().toString('hex')}\n`
+
 function readStateKey(): Buffer {
   const file = stateKeyFile()
   if (cachedKey?.file === file) return cachedKey.key

@@ -3,7 +3,6 @@ import type { Progress } from '../../contract/progress.ts'
 import type { Redact } from '../../contract/redact.ts'
 import type { FileLock } from '../../platform/files/file-lock.ts'
 import { isNoSpaceError, createFolder, unwritableFile } from '../../platform/files/files.ts'
-import { stateFolder } from '../../platform/files/state-folder.ts'
 import type { ProgressStore } from '../../runtime/ports.ts'
 import type { ExternalChanges, DetectedEdit, EditBaseline } from '../edits/edit-watch.ts'
 import {
@@ -25,7 +24,7 @@ import {
   readAuthorVersions,
 } from '../edits/author-versions.ts'
 import { writeGitignore, progressPath, removeLeftovers, archiveAttempts } from '../state/sprint-folder.ts'
-import { bindState, hasId, restoreId } from '../state/state-folder.ts'
+import { bindState, hasId, restoreId, restoreState } from '../state/state-folder.ts'
 import { lockSprintFolder } from '../state/sprint-lock.ts'
 
 /** The state of one sprint, owned by this process until closed. */
@@ -176,7 +175,7 @@ function createOwnership(options: SprintStoreOptions, initialLock: FileLock, jou
     async assert(progress: Progress): Promise<void> {
       if (!hasId(sprintDir)) await restoreSprintFolder(sprintDir)
       if (lock.isHeld() && journal.isInPlace()) return
-      await createFolder(stateFolder(sprintDir))
+      await restoreState(options)
       if (!lock.isHeld()) {
         const again = lockSprintFolder(options)
         lock.release()

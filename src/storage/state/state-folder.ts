@@ -10,6 +10,7 @@ import {
   parseStateId,
   realSprintPath,
   rememberState,
+  formatStateKey,
   stateId,
   stateKeyFile,
   statePathFile,
@@ -73,6 +74,15 @@ export const hasId = (sprintDir: string): boolean => exists(idFile(sprintDir))
 export async function restoreId(sprintDir: string): Promise<void> {
   const id = stateId(sprintDir)
   if (id !== undefined) await writeId(sprintDir, id)
+}
+
+/** Writes again what was deleted of the state that this process has bound. */
+export async function restoreState(options: Pick<BindOptions, 'sprintDir' | 'now'>): Promise<void> {
+  const id = stateId(options.sprintDir)
+  if (id === undefined) return
+  if (!exists(stateFile(id))) await writeState(id, describeSprint(options))
+  await createPrivateFile(stateKeyFile(), formatStateKey())
+  await claimPath(options.sprintDir, id)
 }
 
 async function writeId(sprintDir: string, id: string): Promise<void> {
