@@ -12,6 +12,7 @@ import { exitCodes } from '../io/exit-code.ts'
 import type { Io } from '../io/io.ts'
 import { attachKeys } from '../live/attach-keys.ts'
 import { createLiveView } from '../live/live-view.ts'
+import { requireAcceptedChanges } from './accept-changes.ts'
 import { acceptRequests } from './run-control.ts'
 import { resolveRunLocation } from './run-location.ts'
 import type { Protection } from '../../agents/cells/protection.ts'
@@ -32,6 +33,7 @@ export type RunOptions = {
   readonly model?: string
   readonly workflows?: string
   readonly rebind?: boolean
+  readonly 'accept-changes'?: boolean
   readonly json?: boolean
   readonly plain?: boolean
   readonly ci?: CiOutput | undefined
@@ -47,6 +49,7 @@ export async function runInTerminal(options: RunOptions, io: Io): Promise<number
     options.ci?.showDiagnostics(diagnostics)
   } else if (diagnostics.length > 0) io.printError(JSON.stringify({ valid: ready !== undefined, diagnostics }))
   if (!ready) return 1
+  await requireAcceptedChanges(ready, options, io)
   const {
     agent: asked,
     review,
@@ -88,7 +91,7 @@ async function applyRecompiled(
   const { fact, changes } = ready.recompiled
   const progress = applyFactToProgress(opened.progress, fact)
   await opened.store.save(progress, fact)
-  if (!quiet) io.print(`SPRINT.yaml has changed since the last run: ${changes.join('; ')}`)
+  if (!quiet) io.print(`the plan has changed since the start: ${changes.join('; ')}`)
   return progress
 }
 
