@@ -63,7 +63,7 @@ it('says in one line that RALPH_HOME cannot be written', async () => {
 
   expect(await sprint.run()).toMatchObject({
     exitCode: 1,
-    stderr: expect.stringMatching(/STATE_UNWRITABLE .*\n.*RALPH_HOME/),
+    stderr: expect.stringMatching(/^\S+  error STATE_UNWRITABLE .*RALPH_HOME.*\n$/),
   })
   expect(await sprint.calls()).toEqual([])
 })

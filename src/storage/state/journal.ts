@@ -312,7 +312,7 @@ export async function copyJournal({ from, to, key, ...copy }: JournalCopy, last:
   const end = copy.end?.(last.progress) ?? last.progress
   if (end === last.progress) return
   const { seq, epoch, edit } = last
-  const text = snapshotRecord(end, { seq: seq + 1, epoch, at: copy.now, edit }, key)
+  const text = snapshotRecord(end, { seq: seq + 1, epoch: epoch + 1, at: copy.now, edit }, key)
   await writeFileAtomic(join(to, segmentName(await nextSegment(to))), text)
 }
 

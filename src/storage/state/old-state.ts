@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { RalphError } from '../../contract/errors.ts'
+import type { Progress } from '../../contract/progress.ts'
 import { lockFile } from '../../platform/files/file-lock.ts'
 import {
   createPrivateFolder,
@@ -40,7 +41,7 @@ export async function moveOldJournal(
     const last = await readJournal(sprintDir, fold)
     if (last) {
       const key = deriveRecordKey(id)
-      await copyJournal({ from, to: join(folder, 'journal'), key, now: now(), end: reopenCompleted }, last)
+      await copyJournal({ from, to: join(folder, 'journal'), key, now: now(), end: reopenAsNext }, last)
     }
     const winner = await commit()
     if (winner !== id) await removeFolder(folder)
@@ -51,6 +52,12 @@ export async function moveOldJournal(
   } finally {
     taken.lock.release()
   }
+}
+
+/** A new rev: PROGRESS.yaml shows the one before it. */
+function reopenAsNext(progress: Progress): Progress {
+  const reopened = reopenCompleted(progress)
+  return reopened === progress ? progress : { ...reopened, rev: progress.rev + 1 }
 }
 
 async function findRunning(attempts: string): Promise<string | undefined> {
