@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { AgentJournalEvent, maxOutputLength } from '../contract/fleet/channel.ts'
 import type { SprintEvent } from '../contract/events.ts'
+import { noop, serialize } from '../platform/async.ts'
 import { exists, listFolder, createFolder, removeFile } from '../platform/files/files.ts'
 import { openLog, readLog, type LogFile } from './log-file.ts'
 
@@ -44,7 +45,7 @@ export async function openEventJournal(folder: string): Promise<EventJournal> {
   let { recent, seq, lastAt } = found
   let durable = seq
   let waiting: PendingEvent[] = []
-  let writing: Promise<void> = Promise.resolve()
+  const enqueue = serialize()
 
   const flush = async () => {
     const batch = waiting
@@ -67,7 +68,7 @@ export async function openEventJournal(folder: string): Promise<EventJournal> {
       lastAt = event.at
       waiting.push({ event, line: z.encode(AgentJournalEvent, event), attempt: happened.attempt, n })
       // A full disk costs events, never the work they describe.
-      writing = writing.then(flush).catch(() => {})
+      void enqueue(flush).catch(noop)
     },
     read: async (after, most) => {
       const [oldest] = recent
@@ -80,8 +81,7 @@ export async function openEventJournal(folder: string): Promise<EventJournal> {
     onMore: (hear) => void hearing.push(hear),
     forget: segments.forget,
     close: async () => {
-      await writing
-      await segments.close()
+      await enqueue(segments.close)
     },
   }
 }

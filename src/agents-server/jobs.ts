@@ -1,10 +1,12 @@
+import { isNotesProtocol } from '../contract/way.ts'
+import { noop } from '../platform/async.ts'
 import { join, relative } from 'node:path'
-import { RalphError } from '../contract/errors.ts'
+import { RalphError, errorMessage } from '../contract/errors.ts'
 import type { RequestBody } from '../contract/fleet/channel.ts'
 import { MachineFact } from '../contract/fleet/channel-work.ts'
 import { encodeReport } from '../channel/message.ts'
 import type { SprintEvent } from '../contract/events.ts'
-import type { Fact } from '../loop/fact.ts'
+import type { Fact } from '../loop/core/fact.ts'
 import { noUsage } from '../contract/outcome.ts'
 import { attemptState } from '../platform/processes/attempt-folder.ts'
 import { systemClock } from '../platform/clock.ts'
@@ -15,7 +17,8 @@ import type { Ports } from '../runtime/ports.ts'
 import { limitConcurrency } from '../runtime/limit-concurrency.ts'
 import { createDiskPort } from '../storage/sprint/disk.ts'
 import type { LocalAgent, LocalAgents } from './local-agents.ts'
-import { createAgentPorts, agentSprintFolder, type AgentEnvironment } from './agent-ports.ts'
+import { createAgentPorts, agentSprintFolder } from './agent-ports.ts'
+import type { HostEnvironment } from '../host/create-ports.ts'
 import type { DiskMailbox } from './disk-mailbox.ts'
 import { writeTaskLock } from './notes.ts'
 import { pushWork } from './push-work.ts'
@@ -26,7 +29,7 @@ export type JobParts = {
   readonly mailbox: DiskMailbox
   /** Ralph's own folders. */
   readonly ralphHomes: readonly string[]
-  readonly env: AgentEnvironment
+  readonly env: HostEnvironment
   readonly limits: Ports['limits']
   /** The maximum number of prompts at once on this machine. */
   readonly slots: number
@@ -81,7 +84,7 @@ export function openJobs(parts: JobParts): Jobs {
     jobs.set(job.messageId, job)
     parts.changed()
     void work()
-      .catch((error: unknown) => parts.log('a job failed', { job: job.messageId, why: describeJobError(error) }))
+      .catch((error: unknown) => parts.log('a job failed', { job: job.messageId, why: errorMessage(error) }))
       .finally(() => {
         jobs.delete(job.messageId)
         parts.changed()
@@ -116,8 +119,6 @@ export function openJobs(parts: JobParts): Jobs {
   }
 }
 
-const noop = () => {}
-
 /** Cancelled work does not wait for its turn. */
 const whenAborted = ({ controller: { signal } }: MachineJob): Promise<void> =>
   new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
@@ -131,7 +132,7 @@ async function runPrompt(job: MachineJob, body: RequestBody<'prompt'>, parts: Jo
   const { promptId, agentId } = body
   const { pushed, ...ended } = await parts.promptSlots(() => endOfPrompt(job, body, parts))
   const agent = parts.agents.find(agentId)
-  const isNotes = body.asked.kind === 'order' && body.asked.protocol === 'notes'
+  const isNotes = body.asked.kind === 'order' && isNotesProtocol(body.asked.protocol)
   const lock = agent && isNotes ? { lock: await writeTaskLock(agent.notes) } : {}
   const told = {
     promptId,
@@ -163,8 +164,8 @@ async function endOfPrompt(job: MachineJob, body: RequestBody<'prompt'>, parts: 
     if (body.asked.kind === 'text') return await runUserPrompt(agent, body, { ...parts, signal })
     return await runSprintPrompt(job, agent, body.asked, { ...parts, program: body.program })
   } catch (error) {
-    parts.log('failed to start a prompt', { promptId: body.promptId, why: describeJobError(error) })
-    return { end: { kind: 'refused', reason: describeJobError(error) } }
+    parts.log('failed to start a prompt', { promptId: body.promptId, why: errorMessage(error) })
+    return { end: { kind: 'refused', reason: errorMessage(error) } }
   }
 }
 
@@ -259,7 +260,7 @@ async function runOrder(job: MachineJob, body: RequestBody<'carry-out'>, parts: 
   job.startedAt = Date.now()
   const done = job.controller.signal.aborted
     ? { reason: 'cancelled' }
-    : await performMachineOrder(job, body, parts).catch((error: unknown) => ({ reason: describeJobError(error) }))
+    : await performMachineOrder(job, body, parts).catch((error: unknown) => ({ reason: errorMessage(error) }))
   const report = encodeReport('order-ended', { orderId, agentId, endedAt: Date.now(), ...done })
   await sendUntilStored({ id: `order-ended:${orderId}`, type: 'order-ended', body: report }, job.messageId, parts)
 }
@@ -299,10 +300,8 @@ async function sendUntilStored(
     try {
       return await mailbox.send(message, settles)
     } catch (error) {
-      log('failed to store a report, retrying', { id: message.id, why: describeJobError(error) })
+      log('failed to store a report, retrying', { id: message.id, why: errorMessage(error) })
       await new Promise((resolve) => setTimeout(resolve, retryDelayMs))
     }
   }
 }
-
-const describeJobError = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { sprintOrders } from './database/sprint.ts'
 import type { TaskHandler } from './engine/engine.ts'
 import { openEngine } from './engine/open-engine.ts'
-import type { Fact } from '../loop/fact.ts'
+import type { Fact } from '../loop/core/fact.ts'
 import { failStaleCreations } from './agents/agents.ts'
 import {
   clearConnections,

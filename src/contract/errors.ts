@@ -105,8 +105,10 @@ export const errorCodes = {
   PROGRESS_NOT_FOUND: notFound,
   PROGRESS_INVALID: { status: 409, exit: 1, retry: false },
   CHECKPOINT_NOT_FOUND: notFound,
+  CHECKPOINT_FAILED: { status: 409, exit: 1, retry: true },
   WORKTREE_UNAVAILABLE: { status: 409, exit: 1, retry: false },
   SANDBOX_UNAVAILABLE: { status: 503, exit: 1, retry: false },
+  NETWORK_RULE_INVALID: { status: 422, exit: 1, retry: false },
   NOT_RUNNING: { status: 409, exit: 1, retry: false },
   SPRINT_LOCKED: { status: 409, exit: 1, retry: true },
   JOURNAL_DAMAGED: { status: 409, exit: 1, retry: false },
@@ -189,3 +191,6 @@ export class RalphError extends Error {
 
 export const formatPlace = ({ file, line, column }: Place): string =>
   [file, line, column].filter((part) => part !== undefined).join(':')
+
+/** The message of whatever was thrown. */
+export const errorMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,3 +1,4 @@
+import { isNotesProtocol } from '../../contract/way.ts'
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import { formatTimestamp } from '../../contract/time.ts'
 import { agents, placements, type AgentRow } from '../database/agent.ts'
@@ -93,7 +94,7 @@ async function moveToAnotherMachine(fleet: Fleet, lost: LostSprint): Promise<str
 }
 
 async function setUpNotesOn(fleet: Fleet, machineId: string, { agent, sprint }: LostSprint): Promise<string | null> {
-  if (sprint.protocol !== 'notes') return agent.notesFolder
+  if (!isNotesProtocol(sprint.protocol)) return agent.notesFolder
   const setup = { agentId: agent.id, taskDescription: sprint.progress.goal }
   return (await fleet.machines.ask(machineId, 'ralph-mode-setup', setup)).directory
 }

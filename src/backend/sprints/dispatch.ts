@@ -1,8 +1,9 @@
+import { isNotesProtocol } from '../../contract/way.ts'
 import { and, asc, eq, inArray, isNull, lte, sql, type SQL } from 'drizzle-orm'
 import { MachineOrder } from '../../contract/fleet/channel-work.ts'
 import { noUsage } from '../../contract/outcome.ts'
 import type { Progress } from '../../contract/progress.ts'
-import { buildIterationPrompt } from '../../loop/protocol.ts'
+import { buildIterationPrompt } from '../../loop/prompts.ts'
 import { agents, type AgentRow } from '../database/agent.ts'
 import { agentPrompts, type PromptRow } from '../database/agent-prompt.ts'
 import { timestampMs } from '../database/columns.ts'
@@ -203,7 +204,7 @@ async function startPrompt(fleet: Fleet, tx: Tx, { agent, sprint }: FreeAgent, p
   const { leaseMs } = fleet.settings
   const { asked, text } = buildPromptSource({ agent, sprint }, prompt)
   const attempt = prompt.sprintId === null ? prompt.attempt + 1 : prompt.attempt
-  const isRalph = asked.kind === 'order' && asked.protocol === 'notes'
+  const isRalph = asked.kind === 'order' && isNotesProtocol(asked.protocol)
   const ralphModeLastPromptAt = isRalph ? now : agent.ralphModeLastPromptAt
   await tx.db.execute(sql`
     with begun as (

@@ -1,6 +1,6 @@
 import { RalphError } from '../../contract/errors.ts'
 import { advance } from '../../loop/advance.ts'
-import type { Fact } from '../../loop/fact.ts'
+import type { Fact } from '../../loop/core/fact.ts'
 import type { Tx } from '../database/database.ts'
 import type { SprintRow } from '../database/sprint.ts'
 import { enqueueOrders } from './orders.ts'

@@ -1,8 +1,9 @@
+import { isNotesProtocol } from '../../contract/way.ts'
 import { and, eq, inArray, isNotNull, sql, type SQL } from 'drizzle-orm'
-import type { Fact } from '../../loop/fact.ts'
-import type { Order } from '../../loop/order.ts'
-import { buildIterationPrompt } from '../../loop/protocol.ts'
-import { choosePhaseModel } from '../../loop/standard/agent-choice.ts'
+import type { Fact } from '../../loop/core/fact.ts'
+import type { Order } from '../../loop/core/order.ts'
+import { buildIterationPrompt } from '../../loop/prompts.ts'
+import { chooseModel } from '../../loop/way-queries.ts'
 import { agentPrompts } from '../database/agent-prompt.ts'
 import { jsonValue, timestampMs } from '../database/columns.ts'
 import type { Tx } from '../database/database.ts'
@@ -100,7 +101,7 @@ async function enqueueAttempt(
 
 function attemptPromptFields({ agent, sprint: { progress } }: LockedSprint, iteration: number) {
   const live = progress.live.find(({ number }) => number === iteration)
-  const model = (live && choosePhaseModel(progress, live)) ?? progress.model ?? agent.model
+  const model = (live && chooseModel(progress, live)) ?? progress.model ?? agent.model
   return {
     model,
     text: live ? buildIterationPrompt(progress, { ...live, notesFolder: agent.notesFolder ?? undefined }) : '',
@@ -133,7 +134,7 @@ export const lastPosition = (agentId: string): SQL<number> => sql<number>`(1 + g
 /** Respects the minimum interval of Ralph Mode. */
 function earliestStart(agent: LockedSprint['agent'], { protocol }: LockedSprint['sprint'], at: number): number | null {
   const { ralphModeLastPromptAt: last, ralphModeMinIntervalMs: interval } = agent
-  if (protocol !== 'notes' || last === null || interval === 0 || last + interval <= at) return null
+  if (!isNotesProtocol(protocol) || last === null || interval === 0 || last + interval <= at) return null
   return last + interval
 }
 

@@ -1,3 +1,4 @@
+import { isNotesProtocol } from '../../contract/way.ts'
 import { eq } from 'drizzle-orm'
 import { RalphError } from '../../contract/errors.ts'
 import type { StartRalphMode, StopWhen } from '../../contract/fleet/sprint.ts'
@@ -43,7 +44,7 @@ export async function stopRalphMode(fleet: Fleet, agentId: string, when: StopWhe
   await fleet.database.transaction(async (tx) => {
     const agent = await lockAgent(tx, agentId)
     const sprint = agent.sprintId === null ? undefined : await readSprintRow(tx, agent.sprintId)
-    const isOn = agent.inRalphMode || (sprint?.protocol === 'notes' && sprint.resumeAskedAt !== null)
+    const isOn = agent.inRalphMode || (sprint && isNotesProtocol(sprint.protocol) && sprint.resumeAskedAt !== null)
     if (!sprint || !isOn) throw new RalphError('NOT_RUNNING', 'the agent is not in Ralph Mode')
     const held = await applyStop(fleet, tx, { agent, sprint }, { as: 'interrupted', when })
     await dispatchNext(fleet, tx, held.agent)

@@ -1,3 +1,4 @@
+import { isNotesProtocol } from '../../contract/way.ts'
 import { and, eq } from 'drizzle-orm'
 import type { WebhookEvent } from '../../contract/fleet/webhook.ts'
 import type { Progress, SprintStatus } from '../../contract/progress.ts'
@@ -54,7 +55,7 @@ const continuingStatuses: readonly SprintStatus[] = ['not-started', 'in-progress
 
 /** An existing lock means Ralph Mode, so it is removed at the end, but not while the agent works. */
 async function updateRalphMode(fleet: Fleet, tx: Tx, { agent, sprint }: LockedSprint): Promise<AgentRow> {
-  if (sprint.protocol !== 'notes' || agent.sprintId !== sprint.id) return agent
+  if (!isNotesProtocol(sprint.protocol) || agent.sprintId !== sprint.id) return agent
   const inRalphMode = continuingStatuses.includes(sprint.status)
   if (inRalphMode === agent.inRalphMode) return agent
   const fields = inRalphMode

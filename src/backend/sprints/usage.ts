@@ -1,5 +1,5 @@
 import { sql, type SQL } from 'drizzle-orm'
-import type { AttemptEnd, Fact } from '../../loop/fact.ts'
+import type { AttemptEnd, Fact } from '../../loop/core/fact.ts'
 import type { AgentRow } from '../database/agent.ts'
 import type { Tx } from '../database/database.ts'
 import { accountLimits } from '../database/usage.ts'

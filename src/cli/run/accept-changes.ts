@@ -2,7 +2,6 @@ import { RalphError } from '../../contract/errors.ts'
 import { displayPath } from '../io/display-path.ts'
 import { confirm } from '../io/confirm.ts'
 import type { Io } from '../io/io.ts'
-import type { PreparedSprint } from '../sprint/prepare-sprint.ts'
 
 type AcceptOptions = {
   readonly sprintDir: string
@@ -15,12 +14,11 @@ type AcceptOptions = {
  * the user accepts it, because an agent may have made it.
  */
 export async function requireAcceptedChanges(
-  { recompiled }: PreparedSprint,
+  changes: readonly string[],
   options: AcceptOptions,
   io: Io,
 ): Promise<void> {
-  if (!recompiled || options['accept-changes'] === true) return
-  const { changes } = recompiled
+  if (options['accept-changes'] === true) return
   if (options.json !== true && io.isTerminal) {
     io.print('The plan has changed since the start of the sprint:')
     for (const change of changes) io.print(`  ${change}`)
@@ -31,3 +29,6 @@ export async function requireAcceptedChanges(
     hint: `accept it with: ralph run ${displayPath(options.sprintDir, io)} --accept-changes; or undo the change in SPRINT.yaml, its workflow or config.yaml`,
   })
 }
+
+export const confirmMove = (from: string, io: Io): Promise<boolean> =>
+  confirm(`The state of this sprint belongs to ${from}, which no longer exists. Was the folder moved?`, io)

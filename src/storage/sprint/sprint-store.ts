@@ -14,7 +14,6 @@ import {
   type JournalPosition,
   type RecoveredJournal,
 } from '../state/journal.ts'
-import { reopenCompleted } from '../state/import-progress.ts'
 import { readProgressFile, readShownRev } from '../state/progress-file.ts'
 import { openProjection, type Projection } from './projection.ts'
 import {
@@ -23,12 +22,15 @@ import {
   storeAuthorVersion,
   readAuthorVersions,
 } from '../edits/author-versions.ts'
-import { writeGitignore, progressPath, removeLeftovers, archiveAttempts } from '../state/sprint-folder.ts'
-import { bindState, hasId, restoreId, restoreState } from '../state/state-folder.ts'
+import { writeGitignore, progressPath, sprintPath, removeLeftovers, archiveAttempts } from '../state/sprint-folder.ts'
+import { reopenCompleted } from '../state/import-progress.ts'
+import { bindState, hasId, restoreId, restoreState, type BindOptions } from '../state/state-folder.ts'
 import { lockSprintFolder } from '../state/sprint-lock.ts'
 
 /** The state of one sprint, owned by this process until closed. */
 export interface SprintStore extends ProgressStore {
+  /** The progress that was saved last. */
+  readonly current: () => Progress
   readonly flush: () => Promise<void>
   /** Checks PROGRESS.yaml for edits. */
   readonly checkForEdits: () => Promise<void>
@@ -43,15 +45,16 @@ export type SprintStoreOptions = {
   readonly now: () => number
   /** For what an agent writes into PROGRESS.yaml; by default, redacts keys with a known format. */
   readonly redact?: Redact
+  readonly confirmMove?: BindOptions['confirmMove']
 }
 
 /**
- * Opens the sprint for this process. `first` returns the state of a sprint that has none yet. Fails at once, naming the owner,
- * if another process holds it.
+ * Opens the sprint for this process. A sprint that has never started takes the `compiled` state; undefined if it has no state
+ * at all. Fails at once, naming the owner, if another process holds it.
  */
 export async function openSprintStore(
   options: SprintStoreOptions,
-  first: (known: Progress | undefined) => Promise<Progress | undefined>,
+  compiled?: Progress,
 ): Promise<{ readonly store: SprintStore; readonly progress: Progress; readonly tornBytes: number } | undefined> {
   const { sprintDir, fold } = options
   await bindState(options)
@@ -60,7 +63,7 @@ export async function openSprintStore(
     await removeLeftovers(sprintDir)
     const recovered = await readJournal(sprintDir, fold, await readShownRev(sprintDir))
     const known = recovered?.progress ?? (await readImported(sprintDir))
-    const progress = await first(known)
+    const progress = chooseState(known, compiled, sprintDir)
     if (!progress) {
       lock.release()
       return undefined
@@ -86,6 +89,23 @@ export async function openSprintStore(
 async function readImported(sprintDir: string): Promise<Progress | undefined> {
   const progress = await readProgressFile(sprintDir)
   return progress && reopenCompleted(progress)
+}
+
+function chooseState(
+  known: Progress | undefined,
+  compiled: Progress | undefined,
+  sprintDir: string,
+): Progress | undefined {
+  if (!compiled) return known
+  // A message can arrive before the agent has ever started.
+  if (!known || known.status === 'not-started')
+    return known?.messages ? { ...compiled, messages: known.messages } : compiled
+  if (known.mode === compiled.mode) return known
+  throw new RalphError(
+    'NOT_SUPPORTED',
+    `the sprint has run in ${known.mode} mode and cannot continue in ${compiled.mode} mode`,
+    { place: { file: sprintPath(sprintDir) }, hint: 'start over with: ralph compile <sprint-dir> --fresh' },
+  )
 }
 
 /** The revisions that an edit can be compared with, including versions of authors who have not read Ralph's since. */
@@ -145,6 +165,7 @@ function createSprintStore(
     }
   }
   return {
+    current: () => progress,
     save,
     flush: projection.flush,
     checkForEdits: projection.checkForEdits,

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
-import { crc32 } from 'node:zlib'
 import { z } from 'zod'
+import { formatJsonLine, readLogLine } from '../../platform/checksummed-log.ts'
 
 const version = 1
 
@@ -21,15 +21,12 @@ export type JournalRecord = z.infer<typeof JournalRecord>
 /** `crc32hex SP json LF`. With a key, the last field of the JSON is a MAC of the JSON without it. */
 export function formatRecord(record: Omit<JournalRecord, 'v'>, key?: Buffer): string {
   const bare = JSON.stringify({ v: version, ...record })
-  const json = key ? `${bare.slice(0, -1)}${macField(bare, key)}` : bare
-  return `${recordChecksum(json)} ${json}\n`
+  return formatJsonLine(key ? `${bare.slice(0, -1)}${macField(bare, key)}` : bare)
 }
 
 const macField = (bare: string, key: Buffer): string =>
   `,"mac":"${createHmac('sha256', key).update(bare).digest('hex').slice(0, 16)}"}`
 const macFieldLength = ',"mac":"0123456789abcdef"}'.length
-
-const recordChecksum = (text: string): string => crc32(text).toString(16).padStart(8, '0')
 
 export type Segment = {
   readonly records: readonly JournalRecord[]
@@ -72,8 +69,8 @@ function hasGoodRecord(bytes: Buffer, from: number): boolean {
 }
 
 function parseRecord(line: string, key?: Buffer): JournalRecord | 'forged' | undefined {
-  const json = line.slice(9)
-  if (line[8] !== ' ' || recordChecksum(json) !== line.slice(0, 8)) return undefined
+  const json = readLogLine(line)
+  if (json === undefined) return undefined
   if (key && !hasMac(json, key)) return 'forged'
   try {
     const parsed = JournalRecord.safeParse(JSON.parse(json), { jitless: true })

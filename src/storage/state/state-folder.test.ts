@@ -15,7 +15,7 @@ import { buildProgress, noon } from '../../../test/support/builders.ts'
 import { createTestFolder } from '../../../test/support/folder.ts'
 import type { Progress } from '../../contract/progress.ts'
 import { advance } from '../../loop/advance.ts'
-import type { Fact } from '../../loop/fact.ts'
+import type { Fact } from '../../loop/core/fact.ts'
 import { forgetState, recordKey, stateFolder, stateKeyFile, statePathFile } from '../../platform/files/state-folder.ts'
 import { openSprintStore } from '../sprint/sprint-store.ts'
 import { encodeProgress } from './encode-progress.ts'
@@ -34,7 +34,7 @@ const bind = (sprintDir: string, confirmMove?: (from: string) => Promise<boolean
 
 /** Opens and closes the store, as any command that writes. */
 async function open(sprintDir: string, first?: Progress): Promise<Progress | undefined> {
-  const opened = await openSprintStore({ sprintDir, fold, now: () => noon }, async (known) => known ?? first)
+  const opened = await openSprintStore({ sprintDir, fold, now: () => noon }, first)
   await opened?.store.close()
   return opened?.progress
 }
