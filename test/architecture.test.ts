@@ -91,7 +91,7 @@ describe('the import table', () => {
   it('is complete in the projects that build and test everything', () => {
     const all = layers.map((layer) => `src/${layer}`)
     expect(readReferences('.')).toEqual([...all, 'src', 'test'])
-    expect(readReferences('test')).toEqual(all)
+    expect(readReferences('test')).toEqual([...all, 'src'])
   })
 
   it('is in AGENTS.md', () => {
@@ -240,6 +240,11 @@ const violations: readonly Violation[] = [
       text,
     })),
   ),
+  {
+    rule: 'eslint(no-restricted-imports)',
+    file: 'src/backend/import-internal.ts',
+    text: importStatement('@dbos-inc/dbos-sdk/internal/dbos-executor'),
+  },
   {
     rule: 'import(no-cycle)',
     file: 'src/runtime/tick.ts',

@@ -149,7 +149,7 @@ it('has the client of the API at ralph-mode/client', async () => {
   const client = createClient({
     baseUrl: 'http://backend.invalid',
     fetch: async (url) => {
-      called.push(String(url))
+      called.push(new Request(url).url)
       return new Response('', { status: 401 })
     },
   })

@@ -28,6 +28,8 @@ export type NewAgentEvent = {
   readonly event: SprintEvent
   /** Names the attempt within the agent; its transcript is there. */
   readonly attempt?: string | undefined
+  /** Prompt of the attempt that this event announces. */
+  readonly prompt?: string | undefined
 }
 
 /** `n`: the number of earlier events of this attempt. A rejoined attempt repeats them all. */
@@ -163,7 +165,10 @@ function createAttemptCounter(records: Map<string, number>) {
   }
 }
 
-function toAgentEvent({ at, sprintId, promptId, event, attempt }: NewAgentEvent, seq: number): AgentJournalEvent {
+function toAgentEvent(
+  { at, sprintId, promptId, event, attempt, prompt }: NewAgentEvent,
+  seq: number,
+): AgentJournalEvent {
   const short = truncateEvent(event)
   return {
     seq,
@@ -171,6 +176,7 @@ function toAgentEvent({ at, sprintId, promptId, event, attempt }: NewAgentEvent,
     ...(sprintId !== undefined && { sprintId }),
     ...(promptId !== undefined && { promptId }),
     event: short ?? event,
+    ...(prompt !== undefined && { prompt }),
     ...(short && attempt !== undefined && { clipped: `${attempt}/transcript.jsonl` }),
   }
 }

@@ -8,9 +8,9 @@ import { encodeReport } from '../channel/message.ts'
 import type { SprintEvent } from '../contract/events.ts'
 import type { Fact } from '../loop/core/fact.ts'
 import { noUsage } from '../contract/outcome.ts'
-import { attemptState } from '../platform/processes/attempt-folder.ts'
+import { attemptFiles, attemptState } from '../platform/processes/attempt-folder.ts'
 import { systemClock } from '../platform/clock.ts'
-import { exists } from '../platform/files/files.ts'
+import { exists, readTextIfExists } from '../platform/files/files.ts'
 import { performOrder } from '../runtime/perform-order.ts'
 import { retryOnDiskFull } from '../runtime/disk-space.ts'
 import type { Ports } from '../runtime/ports.ts'
@@ -139,6 +139,7 @@ async function runPrompt(job: MachineJob, body: RequestBody<'prompt'>, parts: Jo
     agentId,
     endedAt: Date.now(),
     end: ended.end,
+    ...(agent && (await readSentPrompt(agent, body))),
     ...(pushed !== undefined && { pushed }),
     ...lock,
   }
@@ -207,9 +208,9 @@ async function runSprintPrompt(
   const attempt = findAttemptFolder(agent, sprintId, `${order.iteration}-${order.attempt}`)
   const { promptId } = job
   let messages = 0
-  const observe = (event: SprintEvent) => {
+  const observe: Ports['observe'] = (event, sent) => {
     if (event.type === 'agent' && event.event.kind === 'text') messages++
-    agent.events.add({ at: Date.now(), sprintId, promptId, event, attempt })
+    agent.events.add({ at: Date.now(), sprintId, promptId, event, attempt, prompt: sent?.prompt })
   }
   const { signal } = job.controller
   const open = () => createAgentPorts({ ...parts, agent, sprintId, progress, observe })
@@ -231,11 +232,21 @@ const hasStartedAttempt = (agent: LocalAgent, body: RequestBody<'prompt'>): bool
   exists(attemptFolder(agent, body))
 
 /** Ended on request, and killed before reporting it: the attempt is over and must not start again. */
-function wasAborted(agent: LocalAgent, body: RequestBody<'prompt'>): boolean {
+const wasAborted = (agent: LocalAgent, body: RequestBody<'prompt'>): boolean =>
+  attemptState(lastAttemptFolder(agent, body)) === 'aborted'
+
+/** Read from disk: after a restart, a prompt built again could differ from the one that the agent received. */
+async function readSentPrompt(agent: LocalAgent, body: RequestBody<'prompt'>): Promise<{ readonly prompt?: string }> {
+  const prompt = await readTextIfExists(join(lastAttemptFolder(agent, body), attemptFiles.stdin))
+  return prompt === undefined ? {} : { prompt }
+}
+
+/** A lost process is started again in a folder with the next number. */
+function lastAttemptFolder(agent: LocalAgent, body: RequestBody<'prompt'>): string {
   const first = attemptFolder(agent, body)
   let last = first
   for (let n = 2; exists(`${first}.${n}`); n++) last = `${first}.${n}`
-  return attemptState(last) === 'aborted'
+  return last
 }
 
 function attemptFolder(agent: LocalAgent, { asked, promptId }: RequestBody<'prompt'>): string {

@@ -30,11 +30,12 @@ export async function runAttempt(
     progressFile: agent.transcriptPath('../PROGRESS.yaml'),
   })
   const before = await fingerprintWorkTree(context)
-  ports.observe({ type: 'attempt-started', iteration, attempt, agent: agent.name })
+  const { prompt } = attemptPrompt
+  ports.observe({ type: 'attempt-started', iteration, attempt, agent: agent.name }, { prompt })
   const request: AgentRequest = {
     attempt: `${iteration}-${attempt}`,
     transcript: `iteration-${iteration}.jsonl`,
-    prompt: attemptPrompt.prompt,
+    prompt,
     timeouts: progress.timeouts,
     budget: getRemainingBudget(fromProgress(progress), live),
     resume: attemptPrompt.session,

@@ -8,7 +8,8 @@ import {
   outboxTopic,
   applyInventory,
 } from '../../src/backend/machines/machine-state.ts'
-import type { Fleet, MachineGateway, DurableMachineRequest } from '../../src/backend/fleet/ports.ts'
+import type { Fleet } from '../../src/backend/fleet/fleet.ts'
+import type { MachineGateway, DurableMachineRequest } from '../../src/backend/fleet/machine-gateway.ts'
 import { handleOrderEnded, handlePromptEnded } from '../../src/backend/prompts/reports.ts'
 import { RalphError } from '../../src/contract/errors.ts'
 import type { Inventory, PromptEnd, RequestBody, RequestReply, RequestType } from '../../src/contract/fleet/channel.ts'

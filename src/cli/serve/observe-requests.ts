@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ObservedSprints, ObservedRequest } from '../../backend/fleet/ports.ts'
+import type { ObservedSprints, ObservedRequest } from '../../backend/fleet/observed.ts'
 import { RalphError } from '../../contract/errors.ts'
 import type { Fact } from '../../loop/core/fact.ts'
 import { postRequest } from '../../storage/sprint/requests.ts'

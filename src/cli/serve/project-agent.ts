@@ -1,6 +1,7 @@
 import { errorMessage } from '../../contract/errors.ts'
 import { basename, join } from 'node:path'
-import type { ObservedSprints, Fleet } from '../../backend/fleet/ports.ts'
+import type { Fleet } from '../../backend/fleet/fleet.ts'
+import type { ObservedSprints } from '../../backend/fleet/observed.ts'
 import { ensureProjectAgent } from '../../backend/agents/project-agent.ts'
 import { exists, isFolder, realPath } from '../../platform/files/files.ts'
 import { installedAgents, realDrivers } from '../agents/choose-agent.ts'
