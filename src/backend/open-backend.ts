@@ -126,7 +126,7 @@ async function openBackendParts(options: BackendOptions, opened: CloseFunction[]
     fleet: line.fleet,
     origin: http.origin,
     machinePort: line.port,
-    ticketAddress: () => http.ticketAddress(userId),
+    ticketAddress: () => http.ticketAddress(userId, 'admin'),
     commandToken: () => persons.createCommandToken(userId, newUuid()),
     localMachine: async (name) => {
       const machineId = await ensureLocalMachine(database, name)
@@ -245,7 +245,7 @@ function createMachineAdmission(
 
 type HttpEndpoint = {
   readonly origin: string
-  readonly ticketAddress: (userId: string) => Promise<string>
+  readonly ticketAddress: (userId: string, scope: ApiCaller['scope']) => Promise<string>
   readonly close: () => Promise<void>
 }
 
@@ -260,7 +260,8 @@ async function serveHttp(
   const levels = (who: ApiCaller) => readAccessLevels(database, who)
   const events = createEventStreams({ feed, levels, log: logError, times: options.eventTimes })
   const own: { addresses?: Addresses; origin?: string } = {}
-  const ticketAddress = async (userId: string) => `${own.origin}/sign-in#${await persons.createTicket(userId)}`
+  const ticketAddress: HttpEndpoint['ticketAddress'] = async (userId, scope) =>
+    `${own.origin}/sign-in#${await persons.createTicket(userId, scope)}`
   const app = createApp({
     version,
     secure: tls !== undefined || publicOrigin?.startsWith('https:') === true,

@@ -9,7 +9,7 @@ import { access, apiTokens, users } from '../../database/user.ts'
 import { deliveries, webhooks } from '../../database/webhook.ts'
 import { showDelivery, type NotificationSender } from '../../notifications/notifications.ts'
 import { decodeCursor, olderThan, toPage } from '../../views/cursor.ts'
-import type { RouteHandlers } from '../calls/call.ts'
+import type { ApiCaller, RouteHandlers } from '../calls/call.ts'
 import { hashCredential, generateSecret, toUser } from '../identity.ts'
 
 export type PeopleDeps = {
@@ -19,7 +19,7 @@ export type PeopleDeps = {
   readonly newId: () => string
   readonly version: string
   readonly project: string | undefined
-  readonly ticketAddress: (userId: string) => Promise<string>
+  readonly ticketAddress: (userId: string, scope: ApiCaller['scope']) => Promise<string>
 }
 
 type PeopleRoute = Pick<
@@ -61,7 +61,7 @@ const userHandlers = ({
   project,
   ticketAddress,
 }: PeopleDeps): Pick<RouteHandlers, 'me' | 'makeTicket' | 'listUsers' | 'changeUser' | 'listAudit'> => ({
-  makeTicket: async ({ who }) => ({ address: await ticketAddress(who.user.id) }),
+  makeTicket: async ({ who }) => ({ address: await ticketAddress(who.user.id, who.scope) }),
   me: async ({ who }) => ({
     user: who.user,
     signedInBy: who.by,
