@@ -16,6 +16,7 @@ import type { AccountLimits, AgentRunner, Ports } from '../runtime/ports.ts'
 import { redactAgent, redactShell } from '../runtime/redact-ports.ts'
 import { openAccountLimits } from '../storage/accounts/account-limits.ts'
 import { createDiskPort } from '../storage/sprint/disk.ts'
+import { readLearnings } from '../storage/sprint/learnings.ts'
 import { createProjectFiles } from '../storage/git/project-files.ts'
 import { createProjectRedactor } from '../storage/accounts/secrets.ts'
 import { removeNewLinks } from '../storage/state/sprint-folder.ts'
@@ -71,10 +72,7 @@ export async function createAgentPorts(options: PortOptions): Promise<Ports> {
     projectFiles: createProjectFiles(agent.folder, sprintDir),
     cleanWorktree: async () => undefined,
     limits: options.limits,
-    notes: async () => {
-      const learned = await readTextIfExists(join(sprintDir, 'LEARNINGS.md'))
-      return learned === undefined ? undefined : redactor()(learned)
-    },
+    notes: () => readLearnings(sprintDir, redactor()),
     lock: createTaskLock(agent.notes),
     hookSlots: options.hookSlots,
     notify: async () => {

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import type { Driver } from '../../agents/drivers/driver.ts'
 import { identifyAccount } from '../../agents/supervise/environment.ts'
 import { getDriver } from '../../agents/drivers/registry.ts'
@@ -8,12 +7,12 @@ import { superviseAgent } from '../../agents/supervise/supervisor.ts'
 import type { SprintEvent } from '../../contract/events.ts'
 import type { Progress } from '../../contract/progress.ts'
 import { systemClock } from '../../platform/clock.ts'
-import { readTextIfExists } from '../../platform/files/files.ts'
 import type { Ports, ProgressStore } from '../../runtime/ports.ts'
 import { redactAgent, redactShell } from '../../runtime/redact-ports.ts'
 import { limitConcurrency } from '../../runtime/limit-concurrency.ts'
 import { openAccountLimits } from '../../storage/accounts/account-limits.ts'
 import { createDiskPort } from '../../storage/sprint/disk.ts'
+import { readLearnings } from '../../storage/sprint/learnings.ts'
 import { createProjectFiles } from '../../storage/git/project-files.ts'
 import { createProjectRedactor } from '../../storage/accounts/secrets.ts'
 import { removeNewLinks } from '../../storage/state/sprint-folder.ts'
@@ -69,10 +68,7 @@ export async function createRunPorts(wiring: RunWiring, io: Io): Promise<Ports> 
     projectFiles: createProjectFiles(folder, sprintDir),
     cleanWorktree: async () => worktree && removeWorktree({ project, worktree }),
     limits: openAccountLimits(ralphHome(io), (name) => identifyAccount(getDriver(name), io.env)),
-    notes: async () => {
-      const notes = await readTextIfExists(join(sprintDir, 'LEARNINGS.md'))
-      return notes === undefined ? undefined : redactor()(notes)
-    },
+    notes: () => readLearnings(sprintDir, redactor()),
     hookSlots: limitConcurrency(hookSlots),
     notify: createNotifier(shell, io),
     clock: systemClock,
