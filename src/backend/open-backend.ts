@@ -27,6 +27,7 @@ import { formatMetrics } from './http/metrics.ts'
 import type { oidcRoutes as OidcRoutes, OidcSettings } from './http/oidc.ts'
 import { createIdempotency } from './http/calls/idempotency.ts'
 import { createRateLimit } from './http/calls/rate-limit.ts'
+import { createSignInLimit } from './http/calls/sign-in-limit.ts'
 import { createPageFiles } from './http/page-files.ts'
 import { readAccessLevel, readAccessLevels } from './http/calls/agent-access.ts'
 import { issueJoinToken, type AdmissionParts } from './machines/admission.ts'
@@ -112,7 +113,7 @@ async function openBackendParts(options: BackendOptions, opened: CloseFunction[]
     isOver = true
     return database.close()
   })
-  const sender = createNotifications({ database, now, newId: newUuid, post: sendWebhook, log: trouble })
+  const sender = createNotifications({ database, now, newId: newUuid, post: postWebhook, log: trouble })
   opened.push(sender.close)
   const authority = await openBackendAuthority(database)
   const line = await openLines(options, { database, sender, authority, logError: trouble })
@@ -143,8 +144,6 @@ async function openBackendParts(options: BackendOptions, opened: CloseFunction[]
 }
 
 const errorStack = (error: unknown): string | undefined => (error instanceof Error ? error.stack : undefined)
-
-const sendWebhook = (url: string, body: string, secret: string): Promise<void> => postWebhook(url, body, { secret })
 
 type BackendBase = {
   readonly database: Database
@@ -277,6 +276,8 @@ async function serveHttp(
     events,
     idempotent: createIdempotency(database, now),
     rateLimit: createRateLimit(now),
+    signInLimit: createSignInLimit(now),
+    behindProxy: publicOrigin !== undefined,
     audit: (who, what, ids) => writeAudit(database, who, what, ids),
     ready: () => isDatabaseReady(database),
     metrics: async () => {

@@ -45,4 +45,29 @@ describe('the rights of a credential', () => {
     const { status } = await session('POST', '/api/tokens', { name: 'all', scope: 'admin' })
     expect([status, (await session('GET', '/api/audit')).status]).toEqual([200, 200])
   })
+
+  it('do not matter for a name with NUL or control characters: it is refused as invalid', async () => {
+    const ask = await admin()
+    const names = ['a\0b', 'a\u001Bb', 'a\nb', 'a\u202Eb', 'a\u0085b']
+    const answers = await Promise.all(names.map((name) => ask('POST', '/api/tokens', { name, scope: 'read' })))
+    const elsewhere = await Promise.all([
+      ask('POST', '/api/deliveries', { event: 'failed', status: 'failed', error: 'a\0b' }),
+      ask('GET', '/api/audit?cursor=%00'),
+      ask('POST', '/api/agents', { name: 'a', workspace: { kind: 'folder', path: '/srv/a\0b' } }),
+    ])
+    expect([...answers, ...elsewhere].map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 422))
+    expect((await ask('POST', '/api/tokens', { name: 'größer 日本 👩‍💻', scope: 'read' })).status).toBe(200)
+  })
+
+  it('stay usable while another caller tries wrong tickets: a valid ticket signs in', async () => {
+    const stranger = createApiCaller(backend.origin)
+    const flood = Array.from({ length: 300 }, (_, number) =>
+      stranger('POST', '/api/sign-in', { ticket: `${number}`.padStart(43, 'x-y-z-') }),
+    )
+    const statuses = new Set((await Promise.all(flood)).map(({ status }) => status))
+    expect(statuses).toEqual(new Set([401, 429]))
+    const session = await redeem(await backend.ticketAddress())
+    expect((await session('GET', '/api/me')).status).toBe(200)
+    expect((await stranger('GET', '/api/sign-in')).status).toBe(200)
+  })
 })

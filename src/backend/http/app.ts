@@ -1,4 +1,4 @@
-import { ServerResponse } from 'node:http'
+import { IncomingMessage, ServerResponse } from 'node:http'
 import { Hono, type Context } from 'hono'
 import { z } from 'zod'
 import { RalphError } from '../../contract/errors.ts'
@@ -15,6 +15,8 @@ import { safeHeaders } from './headers.ts'
 import type { Idempotent } from './calls/idempotency.ts'
 import { buildOpenApi } from './openapi.ts'
 import type { RateLimit } from './calls/rate-limit.ts'
+import { resolvePeer } from './calls/peer.ts'
+import type { SignInLimit } from './calls/sign-in-limit.ts'
 import { jsonResponse, parseInput, toProblem, problemResponse } from './respond.ts'
 
 /** Authenticates users. */
@@ -38,6 +40,9 @@ export type AppDeps = {
   readonly events: EventStreams
   readonly idempotent: Idempotent
   readonly rateLimit: RateLimit
+  readonly signInLimit: SignInLimit
+  /** A proxy on this computer names the caller's address in `X-Forwarded-For`. */
+  readonly behindProxy: boolean
   readonly audit: (who: ApiCaller, what: RouteName, ids: Readonly<Record<string, string>>) => Promise<void>
   readonly ready: () => Promise<boolean>
   readonly metrics: () => Promise<string>
@@ -67,8 +72,8 @@ export function createApp(deps: AppDeps): Hono {
   })
   app.get('/api/openapi.json', (c) => c.json(buildOpenApi(deps.version)))
   app.post(routes.signIn.path, (c) => signIn(c, deps))
-  app.get(routes.waysToSignIn.path, () => {
-    deps.rateLimit('nobody', false)
+  app.get(routes.waysToSignIn.path, (c) => {
+    deps.rateLimit(`public ${readPeer(c, deps)}`, false)
     return jsonResponse(z.encode(routes.waysToSignIn.response, { organisation: deps.addRoutes !== undefined }))
   })
   app.post(routes.signOut.path, (c) => signOut(c, deps))
@@ -137,15 +142,21 @@ function withRevision(response: Response, { revision }: Route, value: unknown): 
 async function authenticate(c: Context, deps: AppDeps): Promise<ApiCaller> {
   const who = await findCaller(c, deps)
   if (who) return who
-  deps.rateLimit('nobody', false)
+  deps.rateLimit(`unknown ${readPeer(c, deps)}`, false)
   throw new RalphError('UNAUTHENTICATED', 'sign in first', { hint: 'open the address that `ralph serve` printed' })
 }
 
-async function findCaller(c: Context, { identity }: AppDeps): Promise<ApiCaller | undefined> {
+async function findCaller(c: Context, { identity, secure }: AppDeps): Promise<ApiCaller | undefined> {
   const token = readBearerToken(c.req.header('authorization'))
   if (token !== undefined) return identity.byToken(token)
-  const session = readSessionCookie(c.req.header('cookie'))
+  const session = readSessionCookie(c.req.header('cookie'), secure)
   return session === undefined ? undefined : identity.bySession(session)
+}
+
+function readPeer(c: Context, { behindProxy }: AppDeps): string {
+  const { incoming }: { incoming?: unknown } = c.env ?? {}
+  const address = incoming instanceof IncomingMessage ? incoming.socket.remoteAddress : undefined
+  return resolvePeer(address, behindProxy ? c.req.header('x-forwarded-for') : undefined)
 }
 
 /** `end()` alone would keep a stalled reader's socket open. */
@@ -155,10 +166,11 @@ function destroySocket(c: Context): void {
 }
 
 async function signIn(c: Context, deps: AppDeps): Promise<Response> {
-  deps.rateLimit('nobody', true)
   const { ticket } = parseInput(routes.signIn.body, await readJson(c), 'body')
+  deps.signInLimit.assertAllowed(ticket)
   const redeemed = await deps.identity.redeem(ticket)
   if (!redeemed) {
+    deps.signInLimit.recordFailure(readPeer(c, deps), ticket)
     const hint = 'tickets work once and for a minute; `ralph serve --ticket` prints a new address'
     throw new RalphError('TICKET_INVALID', 'this ticket is not valid', { hint })
   }
@@ -168,7 +180,7 @@ async function signIn(c: Context, deps: AppDeps): Promise<Response> {
 }
 
 async function signOut(c: Context, deps: AppDeps): Promise<Response> {
-  const session = readSessionCookie(c.req.header('cookie'))
+  const session = readSessionCookie(c.req.header('cookie'), deps.secure)
   if (session !== undefined) await deps.identity.end(session)
   return jsonResponse(doneResponse, { 'set-cookie': createExpiredCookie(deps.secure) })
 }

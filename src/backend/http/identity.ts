@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { and, eq, gt, isNull, lt, sql } from 'drizzle-orm'
+import { and, eq, gt, isNull, lt } from 'drizzle-orm'
 import { RalphError } from '../../contract/errors.ts'
+import type { UserRole } from '../../contract/fleet/user.ts'
 import type { Database, Queries } from '../database/database.ts'
 import { apiTokens, sessions, tickets, users } from '../database/user.ts'
 import type { Authenticator } from './app.ts'
@@ -114,25 +115,19 @@ export const toUser = ({ id, name, email, role, createdAt, disabledAt }: UserRow
   ...(disabledAt !== null && { disabledAt }),
 })
 
-/** Finds or creates the user for an identity of the provider. */
+/** Finds or creates the user for an identity of the provider. The role counts only for a new user. */
 export async function findOrCreateUser(
   { transaction }: Database,
   subject: string,
   claims: { readonly name: string; readonly email?: string | undefined },
-  make: { readonly id: string; readonly at: number },
+  make: { readonly id: string; readonly at: number; readonly role: UserRole },
 ): Promise<string> {
   return transaction(async ({ db }) => {
     const [known] = await db.select().from(users).where(eq(users.subject, subject))
     if (known?.disabledAt) throw new RalphError('UNAUTHENTICATED', 'this account is disabled')
     if (known) return known.id
-    // The first user to sign in becomes admin.
-    const [{ others } = { others: 0 }] = await db
-      .select({ others: sql<number>`count(*)::int` })
-      .from(users)
-      .where(sql`${users.subject} <> 'local'`)
-    const role = others === 0 ? ('admin' as const) : ('member' as const)
     const { name, email = null } = claims
-    await db.insert(users).values({ id: make.id, name, email, role, subject, createdAt: make.at })
+    await db.insert(users).values({ id: make.id, name, email, role: make.role, subject, createdAt: make.at })
     return make.id
   })
 }

@@ -10,7 +10,7 @@ export type NotificationsDeps = {
   readonly now: () => number
   readonly newId: () => string
   /** Rejects with a message for users. */
-  readonly post: (url: string, body: string, secret: string) => Promise<void>
+  readonly post: (url: string, body: string, signing: { readonly secret: string; readonly id: string }) => Promise<void>
   readonly log: (error: unknown) => void
 }
 
@@ -119,7 +119,10 @@ async function sendDelivery(delivery: DeliveryRow, { database: { db }, now, post
     .from(webhooks)
     .where(eq(webhooks.id, delivery.webhookId ?? delivery.id))
   const error = hook?.enabled
-    ? await post(delivery.to, JSON.stringify({ id: delivery.id, ...asObject(delivery.body) }), hook.secret).then(
+    ? await post(delivery.to, JSON.stringify({ id: delivery.id, ...asObject(delivery.body) }), {
+        secret: hook.secret,
+        id: delivery.id,
+      }).then(
         () => undefined,
         (cause: unknown) => (cause instanceof Error ? cause.message : String(cause)),
       )

@@ -100,6 +100,15 @@ const readHandlers = (fleet: Fleet): ReadRoute => {
     if (!row) throw agentAccessError()
     return row.id
   }
+  /** Undefined without a notes folder, where a missing lock means nothing. */
+  const readLock = (machineId: string, agentId: string): Promise<boolean | undefined> =>
+    fleet.machines.ask(machineId, 'ralph-mode-check-lock', { agentId }).then(
+      ({ exists }) => exists,
+      (error: unknown) => {
+        if (error instanceof RalphError && error.code === 'FILE_UNREADABLE') return undefined
+        throw error
+      },
+    )
   return {
     listConversations: ({ ids, query }) => listConversations(db, ids.agentId, query),
     estimate: ({ ids }) => readEstimate(db, ids.agentId),
@@ -107,8 +116,9 @@ const readHandlers = (fleet: Fleet): ReadRoute => {
       const machineId = await machineOf(agentId)
       const { directory, files } = await fleet.machines.ask(machineId, 'notes', { agentId })
       const notes = files.map(({ name, text = '', updatedAt }) => ({ name, text, updatedAt }))
-      const { exists } = await fleet.machines.ask(machineId, 'ralph-mode-check-lock', { agentId })
-      return { folder: directory, lock: exists, notes }
+      const lock = await readLock(machineId, agentId)
+      if (lock === undefined && notes.length === 0) throw new RalphError('NOT_FOUND', 'this agent has no notes')
+      return { folder: directory, ...(lock !== undefined && { lock }), notes }
     },
     detectChecks: async ({ ids: { agentId } }) => {
       const { checks } = await fleet.machines.ask(await machineOf(agentId), 'detect-checks', { agentId })

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { and, desc, eq, isNull, lt } from 'drizzle-orm'
 import { RalphError } from '../../../contract/errors.ts'
 import { doneResponse } from '../../../contract/fleet/page.ts'
@@ -179,7 +180,7 @@ const webhookHandlers = ({
     items: (await db.select().from(webhooks).orderBy(webhooks.createdAt)).map(showWebhook),
   }),
   makeWebhook: async ({ who, body: { url, events } }) => {
-    const made = { id: newId(), url, events, secret: generateSecret(), createdBy: who.user.id, createdAt: now() }
+    const made = { id: newId(), url, events, secret: createWebhookSecret(), createdBy: who.user.id, createdAt: now() }
     await db.insert(webhooks).values(made)
     return { ...showWebhook({ ...made, enabled: true }), secret: made.secret }
   },
@@ -194,6 +195,9 @@ const webhookHandlers = ({
     return doneResponse
   },
 })
+
+/** In the form that libraries for Standard Webhooks expect. */
+const createWebhookSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`
 
 const showWebhook = ({ id, url, events, enabled, createdAt }: typeof webhooks.$inferSelect): Webhook => ({
   id,
