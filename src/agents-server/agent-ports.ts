@@ -23,6 +23,7 @@ import { removeNewLinks } from '../storage/state/sprint-folder.ts'
 import { openWorkspace } from '../storage/git/workspace.ts'
 import type { LocalAgent } from './local-agents.ts'
 import { createTaskLock } from './notes.ts'
+import type { MachinePolicy } from './policy.ts'
 
 export type AgentEnvironment = Readonly<Record<string, string | undefined>>
 
@@ -35,6 +36,8 @@ export type PortOptions = {
   readonly env: AgentEnvironment
   /** Ralph's own folders, hidden from agents. */
   readonly ralphHomes: readonly string[]
+  /** Absent: no limits. */
+  readonly policy?: MachinePolicy | undefined
   readonly limits: AccountLimits
   readonly disk?: typeof createDiskPort | undefined
   readonly hookSlots: Ports['hookSlots']
@@ -50,7 +53,7 @@ export const openMachineLimits = (home: string, env: AgentEnvironment): AccountL
 
 /** Creates the runtime's ports for one order of a sprint: those of `ralph run`, in the workspace of an agent. */
 export async function createAgentPorts(options: PortOptions): Promise<Ports> {
-  const { agent, sprintId, progress, env, observe } = options
+  const { agent, sprintId, progress, env, observe, policy } = options
   const sprintDir = agentSprintFolder(agent, sprintId)
   const place = { sprintDir, cwd: agent.folder, env }
   const redactor = createProjectRedactor(agent.folder, env)
@@ -62,12 +65,16 @@ export async function createAgentPorts(options: PortOptions): Promise<Ports> {
   const guard = removeNewLinks(sprintDir)
   const runner = (driver: Driver, model: string | undefined): AgentRunner =>
     redactAgent(guard(superviseAgent({ ...place, ...settings, driver, model })), redactor)
+  const shell = redactShell(superviseShell(place), redactor)
   const workspace = await openWorkspace({ project: agent.folder, sprintDir, sprintId })
   await createFirstCheckpoint(sprintDir, workspace)
   return {
     store: { save: async () => {} },
-    agents: (name, model) => runner(getDriver(name ?? options.program), model ?? progress.model),
-    shell: redactShell(superviseShell(place), redactor),
+    agents: (name, model) => {
+      policy?.assertProgram(name ?? options.program)
+      return runner(getDriver(name ?? options.program), model ?? progress.model)
+    },
+    shell: policy?.guardShell(shell) ?? shell,
     workspace,
     projectFiles: createProjectFiles(agent.folder, sprintDir),
     cleanWorktree: async () => undefined,
@@ -105,7 +112,9 @@ async function createAgentSandbox(options: PortOptions): Promise<Sandbox | undef
   const { agent, progress, env, ralphHomes, observe, sprintId } = options
   const alsoWritable = progress.protocol === 'notes' ? [agent.notes] : []
   const { sandbox: wanted } = progress
-  const { sandbox, text } = await protectionFor({ wanted, env, cwd: agent.folder, ralphHomes, alsoWritable })
+  const protection = await protectionFor({ wanted, env, cwd: agent.folder, ralphHomes, alsoWritable })
+  options.policy?.assertProtection(protection)
+  const { sandbox, text } = protection
   const told = join(agent.home, 'protection', sprintId)
   if ((await readTextIfExists(told)) === text) return sandbox
   observe({ type: 'note', level: 'info', text: `sandbox: ${text}` })

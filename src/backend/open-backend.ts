@@ -4,7 +4,6 @@ import { createAuthority, openAuthority, type Authority } from '../channel/autho
 import { createTransportPair, type Transport } from '../channel/transport.ts'
 import { postWebhook } from '../platform/net/webhook.ts'
 import { newUuid } from '../platform/uuid.ts'
-import { audit } from './database/audit.ts'
 import type { Database } from './database/database.ts'
 import { authorities, machines as machineRows } from './database/machine.ts'
 import { openDatabase, type DatabasePlace } from './database/open-database.ts'
@@ -19,16 +18,19 @@ import { createFeed } from './feed/feed.ts'
 import { originAddresses, loopbackAddresses, type Addresses } from './http/guard.ts'
 import { agentHandlers } from './http/handlers/agents.ts'
 import { machineRouteHandlers, type MachineAdmission } from './http/handlers/machines.ts'
+import { machineGrantHandlers } from './http/handlers/machine-grants.ts'
 import { peopleHandlers } from './http/handlers/people.ts'
 import { sprintHandlers } from './http/handlers/sprints.ts'
 import { ensureLocalUser, createAuthentication, type UserAuthentication } from './http/identity.ts'
 import { listenHttp, type ListenOptions } from './http/listen.ts'
 import { formatMetrics } from './http/metrics.ts'
 import type { oidcRoutes as OidcRoutes, OidcSettings } from './http/oidc.ts'
+import { createAuditLog } from './http/calls/audit.ts'
 import { createIdempotency } from './http/calls/idempotency.ts'
 import { createRateLimit } from './http/calls/rate-limit.ts'
 import { createSignInLimit } from './http/calls/sign-in-limit.ts'
 import { createPageFiles } from './http/page-files.ts'
+import { readCallerRights } from './http/calls/machine-access.ts'
 import { readAccessLevel, readAccessLevels } from './http/calls/agent-access.ts'
 import { issueJoinToken, type AdmissionParts } from './machines/admission.ts'
 import { createMachineCalls, type MachineCalls } from './machines/machine-calls.ts'
@@ -53,6 +55,8 @@ export type BackendOptions = Pick<ListenOptions, 'host' | 'port' | 'tls'> & {
   readonly publicOrigin?: string | undefined
   /** Where machines connect; absent: only the local machine. */
   readonly machines?: { readonly host: string; readonly port: number; readonly publicHost?: string } | undefined
+  /** Users with a grant may run agents on the machine inside this process. Default: only the local user. */
+  readonly shareMachine?: boolean | undefined
   readonly project?: string | undefined
   readonly compiling: Fleet['compiling']
   /** Sprints of this computer that `ralph run` controls; absent: none are observed. */
@@ -130,7 +134,11 @@ async function openBackendParts(options: BackendOptions, opened: CloseFunction[]
     ticketAddress: () => http.ticketAddress(userId, 'admin'),
     commandToken: () => persons.createCommandToken(userId, newUuid()),
     localMachine: async (name) => {
-      const machineId = await ensureLocalMachine(database, name)
+      const machineId = await ensureLocalMachine(database, {
+        name,
+        ownerId: userId,
+        shared: options.shareMachine ?? false,
+      })
       const connect = async () => {
         const [ours, theirs] = createTransportPair(randomBytes(32))
         void line.lines.attach(ours, machineId).catch(trouble)
@@ -200,7 +208,9 @@ async function openLines(
   const parts = { database, machines: asking, notifications: sender, clock: { now }, newId: newUuid }
   known.fleet = await openFleet({ ...parts, compiling, observed, settings, logError, onLost })
   const unsubscribe = database.signals.on(outboxTopic, (machineId) => lines.wake(machineId))
-  const admission = { store, authority, now, log }
+  const { recordEvent } = createAuditLog(database, now)
+  const recordJoin: AdmissionParts['recordJoin'] = (event) => recordEvent(event).catch(logError)
+  const admission = { store, authority, now, log, recordJoin }
   const listener = options.machines && (await listenForMachines({ ...admission, ...options.machines, machines: lines }))
   return {
     fleet: known.fleet,
@@ -258,6 +268,7 @@ async function serveHttp(
   const feed = createFeed(database, { now, log: logError })
   const levels = (who: ApiCaller) => readAccessLevels(database, who)
   const events = createEventStreams({ feed, levels, log: logError, times: options.eventTimes })
+  const audit = createAuditLog(database, now)
   const own: { addresses?: Addresses; origin?: string } = {}
   const ticketAddress: HttpEndpoint['ticketAddress'] = async (userId, scope) =>
     `${own.origin}/sign-in#${await persons.createTicket(userId, scope)}`
@@ -271,21 +282,23 @@ async function serveHttp(
       ...agentHandlers(fleet),
       ...sprintHandlers(fleet),
       ...machineRouteHandlers(fleet, line.admission, version),
+      ...machineGrantHandlers(database, now),
     },
     accessLevel: (who, ids) => readAccessLevel(database, who, ids),
+    machineRights: (who, ids) => readCallerRights(database, who, ids),
     events,
     idempotent: createIdempotency(database, now),
     rateLimit: createRateLimit(now),
     signInLimit: createSignInLimit(now),
     behindProxy: publicOrigin !== undefined,
-    audit: (who, what, ids) => writeAudit(database, who, what, ids),
+    audit,
     ready: () => isDatabaseReady(database),
     metrics: async () => {
       const { connected, refusedFrames } = lines.counts()
       return formatMetrics(database, { viewers: events.viewers(), machines: connected, refusedFrames })
     },
     page: createPageFiles(options.page),
-    addRoutes: oidc && (await loadOidcRoutes(oidc, { people: persons, database, now, newId: newUuid })),
+    addRoutes: oidc && (await loadOidcRoutes(oidc, { people: persons, database, now, newId: newUuid, audit })),
     log: logError,
   })
   const listening = await listenHttp(app, { host, port, tls, authenticates: oidc !== undefined }).catch(
@@ -324,11 +337,6 @@ async function isDatabaseReady({ pool }: Database): Promise<boolean> {
   return Promise.race([answered, late])
 }
 
-async function writeAudit({ db }: Database, { user }: ApiCaller, what: string, ids: Readonly<Record<string, string>>) {
-  const [target = null] = Object.values(ids)
-  await db.insert(audit).values({ at: now(), who: user.name, userId: user.id, what, target, details: ids })
-}
-
 /** The authority that machines trust; created at the first start and shared by all replicas. */
 async function openBackendAuthority({ db }: Database): Promise<Authority> {
   const [kept] = await db.select().from(authorities)
@@ -342,10 +350,13 @@ async function openBackendAuthority({ db }: Database): Promise<Authority> {
 }
 
 /** The machine that this backend runs on. */
-async function ensureLocalMachine({ db }: Database, name: string): Promise<string> {
-  const [known] = await db.select().from(machineRows).where(eq(machineRows.local, true))
+async function ensureLocalMachine(
+  { db }: Database,
+  { name, ...owned }: { readonly name: string; readonly ownerId: string; readonly shared: boolean },
+): Promise<string> {
+  const [known] = await db.update(machineRows).set(owned).where(eq(machineRows.local, true)).returning()
   if (known) return known.id
   const id = newUuid()
-  await db.insert(machineRows).values({ id, name, status: 'active', local: true, createdAt: now() })
+  await db.insert(machineRows).values({ id, name, status: 'active', local: true, createdAt: now(), ...owned })
   return id
 }

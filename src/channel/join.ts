@@ -17,6 +17,8 @@ export const JoinRequest = z.strictObject({
   csr: z.string().max(10_000),
   name: resourceName,
   labels: z.array(resourceName).max(50),
+  /** The machine agrees to run agents of other users than its owner. */
+  shared: z.boolean().optional(),
   version: z
     .string()
     .max(100)

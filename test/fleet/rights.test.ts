@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import type { Backend } from '../../src/backend/open-backend.ts'
 import { createApiCaller, createTestBackend, createTestSession, createTestUser } from './test-backend.ts'
 
@@ -69,5 +70,31 @@ describe('the rights of a credential', () => {
     const session = await redeem(await backend.ticketAddress())
     expect((await session('GET', '/api/me')).status).toBe(200)
     expect((await stranger('GET', '/api/sign-in')).status).toBe(200)
+  })
+
+  it('are audited: the object, what it was and is, sign-ins and refused sign-ins', async () => {
+    const ask = await admin()
+    const userId = await createTestUser(backend)
+    await ask('PATCH', `/api/users/${userId}`, { role: 'admin' })
+    await redeem(await backend.ticketAddress())
+    await createApiCaller(backend.origin)('POST', '/api/sign-in', { ticket: 'wrong' })
+    const made = await ask('POST', '/api/tokens', { name: 'ci', scope: 'read' })
+    const { items } = z
+      .object({ items: z.array(z.object({ what: z.string(), target: z.string().optional(), details: z.unknown() })) })
+      .parse((await ask('GET', '/api/audit?limit=200')).body)
+    expect(items.find(({ what }) => what === 'changeUser')).toMatchObject({
+      target: userId,
+      details: { object: 'user', before: { role: 'member' }, after: { role: 'admin' } },
+    })
+    expect(items.find(({ what }) => what === 'signIn')).toMatchObject({
+      details: { by: 'ticket', address: '127.0.0.1' },
+    })
+    expect(items.find(({ what }) => what === 'signInRefused')).toMatchObject({ details: { address: '127.0.0.1' } })
+    expect(items.find(({ what }) => what === 'makeToken')?.target).toBe(
+      z.object({ details: z.object({ id: z.string() }) }).parse(made.body).details.id,
+    )
+    expect(JSON.stringify(items)).not.toContain(String(made.body['token']))
+    // One row for a flood of wrong tickets.
+    expect(items.filter(({ what }) => what === 'signInRefused')).toHaveLength(1)
   })
 })

@@ -22,6 +22,8 @@ export type NewAgentOptions = {
   readonly account?: string | undefined
   /** Labels that a machine needs to run this agent. */
   readonly labels?: readonly string[] | undefined
+  /** Folders that the workspace must be in, links resolved; absent: all that the machine allows. */
+  readonly within?: readonly string[] | undefined
 }
 
 /**
@@ -41,18 +43,18 @@ export async function createAgent(fleet: Fleet, options: NewAgentOptions, by: Re
     if (by.userId !== undefined) await tx.db.insert(access).values({ agentId: id, userId: by.userId, level: 'owner' })
     await recordRowChanges(fleet, tx, { kind: 'agent', agentId: id })
   })
-  return createWorkspace(fleet, { id, machineId, name, workspace })
+  return createWorkspace(fleet, { id, machineId, name, workspace, within: options.within })
 }
 
-type PendingWorkspace = Pick<AgentRow, 'id' | 'machineId' | 'name' | 'workspace'>
+type PendingWorkspace = Pick<AgentRow, 'id' | 'machineId' | 'name' | 'workspace'> & Pick<NewAgentOptions, 'within'>
 
 /** Idempotent: a repeated call finds the existing workspace. */
 export async function createWorkspace(
   fleet: Fleet,
-  { id, machineId, name, workspace }: PendingWorkspace,
+  { id, machineId, name, workspace, within }: PendingWorkspace,
 ): Promise<AgentRow> {
   const failed = await fleet.machines
-    .ask(machineId, 'create-workspace', { agentId: id, name, workspace })
+    .ask(machineId, 'create-workspace', { agentId: id, name, workspace, ...(within && { within: [...within] }) })
     .then(() => undefined, workspaceError)
   return setAgentState(
     fleet,

@@ -20,7 +20,7 @@ export type ServeFlags = {
 
 export type ServeSettings = Pick<
   BackendOptions,
-  'host' | 'port' | 'tls' | 'place' | 'publicOrigin' | 'oidc' | 'machines'
+  'host' | 'port' | 'tls' | 'place' | 'publicOrigin' | 'oidc' | 'machines' | 'shareMachine'
 > & {
   readonly dataFolder: string
 }

@@ -4,11 +4,17 @@ import { doneResponse } from '../../../contract/fleet/page.ts'
 import { agents } from '../../database/agent.ts'
 import { archiveAgent, createAgent, resetAgent } from '../../agents/agents.ts'
 import { recordRowChanges } from '../../feed/event-log.ts'
+import {
+  assertProgramGranted,
+  assertWorkspaceGranted,
+  createMachineFilter,
+  readMachineRights,
+} from '../../machines/machine-rights.ts'
 import { chooseMachine } from '../../machines/placement.ts'
 import type { Fleet } from '../../fleet/ports.ts'
 import { cancelPrompt, interruptAgent, movePrompt, enqueuePrompt } from '../../prompts/prompts.ts'
 import { startRalphMode, stopRalphMode } from '../../sprints/ralph-mode.ts'
-import { lockAgent } from '../../database/locked-rows.ts'
+import { lockAgent, notFoundError } from '../../database/locked-rows.ts'
 import { readEstimate, listAgents, listConversations, listPrompts, listSharedRows } from '../../views/agents.ts'
 import { listEvents } from '../../views/sprints.ts'
 import { showAgent, showPrompt } from '../../views/show.ts'
@@ -44,17 +50,26 @@ const managementHandlers = (fleet: Fleet): ManagementRoute => {
   return {
     listAgents: ({ query, who }) => listAgents(db, toViewer(who), query, now()),
     createAgent: async ({ body: { labels = [], machineId, program = 'claude', ...wanted }, who }) => {
-      const place = machineId ?? (await chooseMachine(fleet, { program, labels })).id
-      return showAgent(await createAgent(fleet, { ...wanted, program, labels, machineId: place }, toRequester(who)))
+      const { workspace } = wanted
+      const isAllowed = await createMachineFilter(db, who.user, { program, workspace })
+      const place = machineId ?? (await chooseMachine(fleet, { program, labels, isAllowed })).id
+      const rights = await readMachineRights(db, who.user, place)
+      if (!rights) throw notFoundError('machine')
+      assertProgramGranted(rights, program)
+      assertWorkspaceGranted(rights, workspace)
+      const options = { ...wanted, program, labels, machineId: place, within: rights.roots }
+      return showAgent(await createAgent(fleet, options, toRequester(who)))
     },
     getAgent: async ({ ids, level = 'read' }) => {
       const row = (await listSharedRows(db, [ids.agentId], now())).get(ids.agentId)
       if (!row) throw agentAccessError()
       return { ...row, access: level }
     },
-    changeAgent: ({ ids: { agentId }, body: { name, program, model } }) =>
+    changeAgent: ({ ids: { agentId }, body: { name, program, model }, who }) =>
       fleet.database.transaction(async (tx) => {
         const agent = await lockAgent(tx, agentId)
+        if (program !== undefined)
+          assertProgramGranted(await readMachineRights(tx.db, who.user, agent.machineId), program)
         const fields = {
           ...(name !== undefined && { name }),
           ...(program !== undefined && { program }),
