@@ -1,10 +1,10 @@
 import type { CheckResult, Progress } from '../contract/progress.ts'
 import type { Check } from '../contract/settings.ts'
-import { getCheckName } from '../loop/checks.ts'
-import type { Fact } from '../loop/fact.ts'
+import { getCheckName } from '../loop/core/request-checks.ts'
+import type { Fact } from '../loop/core/fact.ts'
 import { listDefiningFiles } from './defining-files.ts'
 import type { OrderContext, OrderByType } from './context.ts'
-import { errorMessage } from './outcomes.ts'
+import { errorMessage } from '../contract/errors.ts'
 import type { Ports } from './ports.ts'
 import { ranNoTests } from './empty-test-run.ts'
 

@@ -29,7 +29,7 @@ const tries = (commands: Readonly<Record<string, string>>): string =>
     )
     .join('\n')
 
-/** A sprint whose agent is this script, in a repository, with a home folder in which somebody lives. */
+/** A sprint whose agent is this script, in a repository, with the home folder of a user. */
 async function confined(script: string, { sprint, ...setup }: Setup = {}) {
   const made = await createTestSprint({
     ...setup,
@@ -128,7 +128,7 @@ describe.skipIf(why !== '')(`an agent in the sandbox${why}`, { timeout: 120_000 
     expect(Number(await sprint.read('processes.txt'))).toBeLessThan(10)
   })
 
-  it('is told to end, has time for it, and nothing of it is left', async () => {
+  it('gets TERM and time to end, and leaves nothing behind', async () => {
     const script = `trap 'echo told >told.txt; exit 0' TERM
 (setsid sleep 4321 &) ; (sleep 4322 &)
 echo started >started.txt

@@ -4,7 +4,7 @@ import type { Driver } from '../drivers/driver.ts'
 import { sandboxVariable, type Cell, type CellPlan, type CellSpec, type CellTools, type Command } from './cell.ts'
 import { clearCellFolder, makeCellFolder, type CellPlace } from './cell-files.ts'
 import { orderMounts } from './mounts.ts'
-import { openNetwork, resolveRules, type CellNetwork, type NetworkReport } from './network/network.ts'
+import { openNetwork, resolveRules, type CellNetwork, type NetworkReport } from './cell-network.ts'
 import { findPlaces, homeFolder } from './places.ts'
 
 export type Confined = {

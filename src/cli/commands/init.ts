@@ -10,7 +10,7 @@ import {
 } from '../../platform/files/files.ts'
 import { detectChecks } from '../../runtime/detect-checks.ts'
 import { sprintPath } from '../../storage/state/sprint-folder.ts'
-import { assetPath } from '../assets.ts'
+import { assetPath } from '../io/assets.ts'
 import { installedAgents } from '../agents/choose-agent.ts'
 import { defineCommand, parsePositiveNumber } from '../io/command.ts'
 import { importPlan } from '../sprint/import-plan.ts'

@@ -1,7 +1,9 @@
 import { formatTimestamp } from '../../contract/time.ts'
 import type { IterationRecord } from '../../contract/progress.ts'
-import { formatHumanDuration, toOneLine } from '../io/paint.ts'
-import { formatCost, formatTokens } from '../view/receipt.ts'
+import { formatHumanDuration } from '../../words/durations.ts'
+import { toOneLine } from '../../words/text.ts'
+import { formatCost } from '../../words/money.ts'
+import { formatTokens } from '../../words/counts.ts'
 import { agentText, checksText, iterationText } from './receipts.ts'
 import type { ReportData } from './report-data.ts'
 

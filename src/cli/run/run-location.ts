@@ -1,3 +1,4 @@
+import { isGoalDriven } from '../../contract/way.ts'
 import { join, resolve } from 'node:path'
 import { getDriver } from '../../agents/drivers/registry.ts'
 import type { Progress } from '../../contract/progress.ts'
@@ -30,7 +31,7 @@ export async function resolveRunLocation(progress: Progress, given: RunLocationO
 
 /** A goal needs a check; phases have gates and use only the checks they name. */
 const detectChecksIn = (folder: string, { doneWhen, mode }: Progress): Progress['doneWhen'] =>
-  doneWhen || mode === 'standard' ? undefined : detectChecks((name) => readTextSyncIfExists(join(folder, name)))
+  doneWhen || !isGoalDriven({ mode }) ? undefined : detectChecks((name) => readTextSyncIfExists(join(folder, name)))
 
 const warningNotice = (text: string) => ({ level: 'warning' as const, text })
 

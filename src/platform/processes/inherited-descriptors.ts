@@ -2,7 +2,7 @@ import { openSync, readdirSync, readFileSync } from 'node:fs'
 
 /**
  * Entries for `stdio` of a new process, from the given number on, that cover what we have inherited ourselves: Node and a
- * shell pass on every descriptor that nobody marked, also one of the program that started Ralph.
+ * shell pass on every unmarked descriptor, including those of the program that started Ralph.
  */
 export function coverInherited(from: number): (number | 'ignore')[] {
   const inherited = inheritedDescriptors().filter((fd) => fd >= from)
