@@ -13,7 +13,7 @@ import { openFleet, type OpenFleet } from './open-fleet.ts'
 import type { Fleet } from './fleet/fleet.ts'
 import type { ObservedSprints } from './fleet/observed.ts'
 import { transaction } from './fleet/transaction.ts'
-import { createApp } from './http/app.ts'
+import { createApp, type AppDeps } from './http/app.ts'
 import type { ApiCaller } from './http/calls/call.ts'
 import { createEventStreams, type EventTimes } from './http/streams/event-streams.ts'
 import { createFeed } from './feed/feed.ts'
@@ -211,9 +211,7 @@ async function openLines(
   known.fleet = await openFleet({ ...parts, compiling, observed, settings, logError, onLost })
   await sender.resume()
   const unsubscribe = database.signals.on(outboxTopic, (machineId) => lines.wake(machineId))
-  const { recordEvent } = createAuditLog(database, now)
-  const recordJoin: AdmissionParts['recordJoin'] = (event) => recordEvent(event).catch(logError)
-  const admission = { store, authority, now, log, recordJoin }
+  const admission = { store, authority, now, log, recordJoin: createJoinRecorder(base) }
   const listener = options.machines && (await listenForMachines({ ...admission, ...options.machines, machines: lines }))
   return {
     fleet: known.fleet,
@@ -229,6 +227,11 @@ async function openLines(
       await fleet().close()
     },
   }
+}
+
+function createJoinRecorder({ database, logError }: BackendBase): NonNullable<AdmissionParts['recordJoin']> {
+  const { recordEvent } = createAuditLog(database, now)
+  return (event) => recordEvent(event).catch(logError)
 }
 
 function assertDefined<T>(value: T | undefined): T {
@@ -288,12 +291,10 @@ async function serveHttp(
       ...machineRouteHandlers(fleet, line.admission, version),
       ...machineGrantHandlers(database, now),
     },
-    accessLevel: (who, ids) => readAccessLevel(database, who, ids),
-    machineRights: (who, ids) => readCallerRights(database, who, ids),
+    ...createAccessReaders(database),
     events,
     idempotent: createIdempotency(database, now),
-    rateLimit: createRateLimit(now),
-    signInLimit: createSignInLimit(now),
+    ...createLimits(),
     behindProxy: publicOrigin !== undefined,
     audit,
     ready: () => isDatabaseReady(database),
@@ -324,6 +325,16 @@ async function serveHttp(
     },
   }
 }
+
+const createAccessReaders = (database: Database): Pick<AppDeps, 'accessLevel' | 'machineRights'> => ({
+  accessLevel: (who, ids) => readAccessLevel(database, who, ids),
+  machineRights: (who, ids) => readCallerRights(database, who, ids),
+})
+
+const createLimits = (): Pick<AppDeps, 'rateLimit' | 'signInLimit'> => ({
+  rateLimit: createRateLimit(now),
+  signInLimit: createSignInLimit(now),
+})
 
 /** Loads the OIDC client only for backends with accounts. */
 const loadOidcRoutes = async (...given: Parameters<typeof OidcRoutes>) =>

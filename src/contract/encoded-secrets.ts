@@ -69,6 +69,9 @@ function readBytes(url: string): number[] {
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 
+/** How many characters at the start of a base64 text also depend on 0, 1 or 2 preceding bytes. */
+const sharedCharacters = [0, 2, 3]
+
 /**
  * The characters of a base64 text that only these bytes determine, if `offset` other bytes precede them in their group of
  * three. At the start of a group also the whole text, with its padding.
@@ -79,8 +82,8 @@ function encodeBase64(bytes: readonly number[], offset: number): string[] {
     .join('')
   const sextets = bits.match(/.{1,6}/g) ?? []
   const text = sextets.map((sextet) => alphabet[Number.parseInt(sextet.padEnd(6, '0'), 2)] ?? '').join('')
-  const own = text.slice(Math.ceil((offset * 8) / 6), Math.floor(bits.length / 6))
-  return offset === 0 ? [own, text.padEnd(Math.ceil(text.length / 4) * 4, '=')] : [own]
+  const own = text.slice(sharedCharacters[offset], (bits.length - (bits.length % 6)) / 6)
+  return offset === 0 ? [own, text.padEnd(text.length + ((4 - (text.length % 4)) % 4), '=')] : [own]
 }
 
 /** A real line break or an escaped one, and the indentation after it. */
@@ -100,8 +103,7 @@ const longestAnchor = 8
  * search is Wu and Manber's: it looks at two characters, and skips as many as no anchor allows.
  */
 function createFormSearch(forms: readonly SecretForm[]): (text: string) => SecretForm[] {
-  const shortest = Math.min(...forms.map(({ text }) => text.length))
-  const length = Math.min(longestAnchor, Math.max(shortestAnchor, Math.floor(shortest / 2)))
+  const length = chooseAnchorLength(forms)
   const anchors = new Map<string, SecretForm[]>()
   const skips = new Uint8Array(65_536).fill(length - 1)
   for (const form of forms) {
@@ -109,7 +111,8 @@ function createFormSearch(forms: readonly SecretForm[]): (text: string) => Secre
       anchors.set(anchor, [...(anchors.get(anchor) ?? []), form])
       for (let at = 1; at < length; at++) {
         const pair = hashPair(anchor, at)
-        skips[pair] = Math.min(skips[pair] ?? 0, length - 1 - at)
+        const skip = length - 1 - at
+        if ((skips[pair] ?? 0) > skip) skips[pair] = skip
       }
     }
   }
@@ -126,6 +129,14 @@ function createFormSearch(forms: readonly SecretForm[]): (text: string) => Secre
     }
     return [...found]
   }
+}
+
+/** Half of the shortest form, so that one break leaves an anchor whole. */
+function chooseAnchorLength(forms: readonly SecretForm[]): number {
+  const fits = (length: number) => forms.every(({ text }) => text.length >= 2 * length)
+  let length = longestAnchor
+  while (length > shortestAnchor && !fits(length)) length--
+  return length
 }
 
 const hashPair = (text: string, at: number): number =>

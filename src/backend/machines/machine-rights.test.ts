@@ -59,7 +59,9 @@ it.each<[string, AgentWorkspace]>([
   assertWorkspaceGranted(rights('command'), workspace)
 })
 
-it('allows folders inside the roots, and clones of remote repositories', () => {
-  assertWorkspaceGranted(rights('run', ['/home/bob']), { kind: 'folder', path: '/home/bob/app' })
-  assertWorkspaceGranted(rights('run', []), { kind: 'clone', repository: 'git@example.com:x.git', push: 'origin' })
+it.each<[readonly string[], AgentWorkspace]>([
+  [['/home/bob'], { kind: 'folder', path: '/home/bob/app' }],
+  [[], { kind: 'clone', repository: 'git@example.com:x.git', push: 'origin' }],
+])('allows folders inside the roots %j, and clones of remote repositories', (roots, workspace) => {
+  expect(() => assertWorkspaceGranted(rights('run', roots), workspace)).not.toThrow()
 })
