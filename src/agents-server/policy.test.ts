@@ -67,7 +67,7 @@ it.each([
   ['programms: [claude]', 'programms'],
   ['cells: [bubblewarp]', 'cells.0'],
   ['roots: [projects]', 'roots.0'],
-  ['programs: [', ''],
+  ['programs: [', 'at line 1'],
 ])('stops the start of the agents-server if it cannot be read: %s', async (text, word) => {
   await expect(createTestPolicy(text)).rejects.toThrow('the policy of this machine cannot be read')
   await expect(createTestPolicy(text)).rejects.toThrow(word)

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eq } from 'drizzle-orm'
@@ -108,6 +108,7 @@ describe('a member of the fleet', () => {
     for (const folder of [alice, bob, state]) mkdirSync(folder)
     writeFileSync(join(alice, 'secret'), 'secret-of-alice')
     symlinkSync(alice, join(bob, 'shortcut'))
+    writeFileSync(join(state, 'machine.yaml'), 'programs: [scripted]\n')
     backend = await createTestBackend('embedded', { shareMachine: true })
     const local = await backend.localMachine('here')
     machineId = local.machineId
@@ -178,5 +179,22 @@ describe('a member of the fleet', () => {
     const workspace = { kind: 'folder', path: state }
     const { body } = await local('POST', '/api/agents', { name: 'a', machineId, program: 'scripted', workspace })
     expect(body).toMatchObject(refused)
+  })
+
+  it('is as powerless as the whole backend against the policy of the machine', async () => {
+    const proof = join(home, 'proof')
+    const owner = createApiCaller(backend.origin, { token: await backend.commandToken() })
+    const program = `command:touch ${proof}`
+    const workspace = { kind: 'folder', path: bob }
+    const { id } = (await owner('POST', '/api/agents', { name: 'a', machineId, program, workspace })).body
+    await owner('POST', `/api/agents/${String(id)}/prompts`, { prompt: 'hi' })
+    const ended = await waitUntil(
+      async () => JSON.stringify((await owner('GET', `/api/agents/${String(id)}/prompts`)).body),
+      (text) => !/"status":"(queued|running)"/.test(text),
+    )
+    expect(ended).toContain('does not allow the program')
+    expect(existsSync(proof)).toBe(false)
+    const tried = await owner('POST', `/api/machines/${machineId}/preflight`, { program })
+    expect(String(tried.body['title'])).toContain('does not allow the program')
   })
 })
