@@ -20,6 +20,7 @@ export function emitProgress(compilation: Compilation, { hooks, worktree, steps,
   const { sprint, main, settings, sprintId } = compilation
   const { name, owner, created } = sprint.value
   const { goalPrompt, reflectionPrompt } = main.value
+  const { proof, frozen, mayChange, room } = settings
   const { ralph, limits, timeouts, agent, model, doneWhen, review, checkpoint, sandbox, env, notify, prices } = settings
   return {
     schemaVersion,
@@ -31,6 +32,7 @@ export function emitProgress(compilation: Compilation, { hooks, worktree, steps,
     mode: main.value.mode ?? 'standard',
     goal: sprint.value.goal ?? '',
     ralph: { ...ralph, ...omitUndefined({ goalPrompt, reflectionPrompt }), idleCount: 0 },
+    ...omitUndefined({ proof, frozen, mayChange, room }),
     ...omitUndefined({ agent, model, doneWhen, review, checkpoint, sandbox, env, notify, prices, worktree }),
     limits,
     timeouts,

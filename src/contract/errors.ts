@@ -112,6 +112,7 @@ export const errorCodes = {
   JOURNAL_DAMAGED: { status: 409, exit: 1, retry: false },
   GIT_UNAVAILABLE: { status: 503, exit: 1, retry: false },
   ROOM_FAILED: { status: 500, exit: 1, retry: true },
+  CHECK_NOT_STARTED: { status: 422, exit: 1, retry: false },
   BASELINE_DAMAGED: { status: 409, exit: 1, retry: false },
   DISK_FULL: { status: 507, exit: 1, retry: true },
   SPRINT_EXISTS: { status: 409, exit: 1, retry: false },

@@ -1,7 +1,7 @@
 import { formatTimestamp } from '../contract/time.ts'
 import { historyLimits, unlimitedIterations, type LiveIteration, type Progress } from '../contract/progress.ts'
 import { onAttemptEnded } from './attempt.ts'
-import { getCheckName, listDueChecks, onChecksEnded, onReviewEnded } from './checks.ts'
+import { createCheckOrder, getCheckName, onChecksEnded, onReviewEnded } from './checks.ts'
 import { chooseAgent } from './agents.ts'
 import { applyEdits } from './edits.ts'
 import type { Fact } from './fact.ts'
@@ -11,6 +11,7 @@ import { startIteration } from './iteration.ts'
 import { describeSpentLimit } from './limits.ts'
 import { createIllegalFact, getLiveIteration, replaceLive } from './live-iteration.ts'
 import { andThen, emitEvent, type Order, type Transition } from './order.ts'
+import { acceptByAnswer } from './proof.ts'
 import { recompile } from './recompile.ts'
 import { scheduleRest, isEnding, restOnRequest } from './rest.ts'
 import { onGateEnded } from './standard/gate.ts'
@@ -161,7 +162,7 @@ function reissueIteration(progress: Progress, live: LiveIteration): Order[] {
     case 'waiting':
       return [reissueWait(progress, live)]
     case 'checks':
-      return [{ type: 'run-checks', iteration, names: listDueChecks(progress, live) }]
+      return [createCheckOrder(progress, live)]
     case 'gate':
       return [{ type: 'run-gate', iteration }]
     case 'review':
@@ -260,9 +261,11 @@ function onNotified(progress: Progress, { results }: Extract<Fact, { type: 'noti
 }
 
 function onAnswered(progress: Progress, fact: Extract<Fact, { type: 'answered' }>): Transition {
-  const { humanNeeded, reason: _reason, ...kept } = progress
+  const { humanNeeded, reason: _reason, claimQuestion: _claim, ...kept } = progress
   if (!humanNeeded || progress.status !== 'needs-human')
     throw createIllegalFact(progress, fact, 'there is no open question')
+  const accepted = acceptByAnswer(progress, fact.answer, fact.at)
+  if (accepted) return { progress: accepted, orders: [] }
   const answer = { question: humanNeeded.reason, answer: fact.answer, at: fact.at }
   return { progress: { ...kept, status: 'paused', answer }, orders: [] }
 }

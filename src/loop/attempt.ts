@@ -115,7 +115,8 @@ function afterTurn(progress: Progress, live: LiveIteration, at: number): Transit
  * prompt was built stays for the next one.
  */
 function clearPromptInputs(progress: Progress, { startedAt, promptedAt = startedAt }: LiveIteration): Progress {
-  const { failure: _failure, refusedBy: _refusedBy, feedback = [], answer: _answer, messages = [], ...kept } = progress
+  const { failure: _failure, refusedBy: _refusedBy, claimPrompt: _claim, ...rest } = progress
+  const { feedback = [], answer: _answer, messages = [], ...kept } = rest
   const since = ({ completedAt }: HookTask) => completedAt !== undefined && completedAt > promptedAt
   const newFeedback = feedback.filter(({ hookId }) =>
     kept.hookTasks.some((task) => task.hookId === hookId && since(task)),

@@ -1,5 +1,6 @@
 import type { SprintEvent } from '../contract/events.ts'
 import type { CheckResult, LiveIteration, Progress } from '../contract/progress.ts'
+import type { Proof } from '../contract/proof.ts'
 import type { Check } from '../contract/settings.ts'
 import { warnUnpriced, addCost } from './cost.ts'
 import type { Fact } from './fact.ts'
@@ -8,6 +9,7 @@ import { startIteration } from './iteration.ts'
 import { createIllegalFact, getLiveIteration, replaceLive } from './live-iteration.ts'
 import { andThen, emitEvent, type Order, type Transition } from './order.ts'
 import { isStopped, restOnRequest } from './rest.ts'
+import { decideClaim, labelExit } from './proof.ts'
 import { findFirstPending } from './steps.ts'
 import { startGateIfDue } from './standard/gate.ts'
 
@@ -24,11 +26,18 @@ export function startChecks(progress: Progress, live: LiveIteration, at: number)
   const names = listDueChecks(progress, live)
   if (names.length > 0) {
     const checking = replaceLive(progress, { ...live, stage: 'checks' })
-    const order: Order = { type: 'run-checks', iteration: live.number, names }
-    return { progress: checking, orders: isStopped(progress) ? [] : [order] }
+    return { progress: checking, orders: isStopped(progress) ? [] : [createCheckOrder(progress, live)] }
   }
   return startReview(progress, live, at)
 }
+
+/** After a claim the checks have to prove it. */
+export const createCheckOrder = (progress: Progress, live: LiveIteration): Order => ({
+  type: 'run-checks',
+  iteration: live.number,
+  names: listDueChecks(progress, live),
+  ...(live.goalCompleteSummary !== undefined && { proof: true }),
+})
 
 type ChecksEnded = Extract<Fact, { type: 'checks-ended' }>
 
@@ -47,10 +56,33 @@ export function onChecksEnded(progress: Progress, fact: ChecksEnded): Transition
   }
   const known = replaceLive(red.length > 0 ? { ...progress, refusedBy: red } : progress, live)
   const notes = tampered.length > 0 ? [emitEvent(tamperedNote(tampered))] : []
+  if (live.goalCompleteSummary !== undefined && fact.proof)
+    return andThen(notes, judgeProof(known, live, { ...fact, proof: fact.proof }))
   if (live.goalCompleteSummary === undefined || red.length === 0)
     return andThen(notes, startReview(known, live, fact.at))
   const reason = red.map(({ name, reason: why, exitCode }) => `${name}: ${why ?? `exit code ${exitCode}`}`).join('; ')
   return andThen(notes, refuseClaim(known, live, fact.at, { by: red.map(({ name }) => name), reason }))
+}
+
+function judgeProof(
+  progress: Progress,
+  before: LiveIteration,
+  { proof, at, results }: ChecksEnded & { readonly proof: Proof },
+): Transition {
+  const decision = decideClaim(progress, before, proof, at)
+  const { live } = decision
+  const known = replaceLive(decision.progress, live)
+  switch (decision.kind) {
+    case 'accept':
+      return startReview(known, live, at)
+    case 'run-again':
+      return startChecks(known, live, at)
+    case 'refuse':
+    case 'ask': {
+      const red = results.filter(({ passed }) => !passed).map(({ name }) => name)
+      return refuseClaim(known, live, at, { by: red.length > 0 ? red : ['proof'], reason: decision.reason })
+    }
+  }
 }
 
 const toCheckMarks = ({ results }: ChecksEnded) => results.map(({ name, passed }) => ({ name, passed }))
@@ -65,8 +97,13 @@ const tamperedNote = (files: readonly string[]): SprintEvent => ({
 function onBaseline(progress: Progress, fact: ChecksEnded): Transition {
   if (progress.baseline) throw createIllegalFact(progress, fact, 'there already is a baseline')
   if (progress.stats.currentIteration > 0) throw createIllegalFact(progress, fact, 'it is too late for a baseline')
-  const { checkFiles } = fact
-  const known: Progress = { ...progress, baseline: toCheckMarks(fact), ...(checkFiles && { checkFiles }) }
+  const { checkFiles, proofBaseline } = fact
+  const known: Progress = {
+    ...progress,
+    baseline: toCheckMarks(fact),
+    ...(checkFiles && { checkFiles }),
+    ...(proofBaseline && { proofBaseline }),
+  }
   if (progress.status !== 'in-progress') return { progress: known, orders: [] }
   if (progress.stopRequested) return restOnRequest(known, progress.stopRequested.as)
   if (progress.mode === 'standard') return { progress: known, orders: [] }
@@ -126,6 +163,7 @@ function acceptClaim(progress: Progress, live: LiveIteration, at: number): Trans
       iteration: live.number,
       finalSummary: summary,
       ...(by.length === 0 && { unchecked: true }),
+      ...labelExit(live),
       ...(openSteps.length > 0 && { openSteps }),
     },
   }

@@ -3,13 +3,20 @@ import type { Check } from '../contract/settings.ts'
 import { getCheckName } from '../loop/checks.ts'
 import type { Fact } from '../loop/fact.ts'
 import { listDefiningFiles } from './defining-files.ts'
+import { proveWithChecks } from './prove-claim.ts'
 import type { OrderContext, OrderByType } from './context.ts'
 import { errorMessage } from './outcomes.ts'
 import type { Ports } from './ports.ts'
 import { ranNoTests } from './empty-test-run.ts'
 
-/** Runs the checks one after the other, outside the agent's process and reach. */
+/** Runs the checks one after the other, outside the agent's process and reach: those of a claim prove it. */
 export async function runChecks(order: OrderByType<'run-checks'>, context: OrderContext): Promise<Fact | undefined> {
+  const proved = await proveWithChecks(order, context)
+  if (context.signal.aborted) return undefined
+  return proved ?? runInPlace(order, context)
+}
+
+async function runInPlace(order: OrderByType<'run-checks'>, context: OrderContext): Promise<Fact | undefined> {
   const { progress, ports, signal } = context
   const { iteration } = order
   const checks = (progress.doneWhen ?? []).filter((check) => order.names.includes(getCheckName(check)))
@@ -38,7 +45,7 @@ async function runCheck(
 ): Promise<CheckResult> {
   const attempt = `${iteration}-check-${number}`
   const { exitCode, error, durationMs, output } = await ports.shell
-    .run({ attempt, ifBegun: 'repeat', command: check.run, timeoutMs: check.timeout }, signal)
+    .run({ attempt, command: check.run, timeoutMs: check.timeout }, signal)
     .catch((cause: unknown) => createFailedResult(check, `could not start: ${errorMessage(cause)}`))
   const ended = exitCode === 0 && error === undefined
   const vacuous = ended && ranNoTests(output)

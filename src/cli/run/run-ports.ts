@@ -23,6 +23,7 @@ import { requireInstalledDriver } from '../agents/choose-agent.ts'
 import { ralphHome } from '../io/ralph-home.ts'
 import type { Io } from '../io/io.ts'
 import { createNotifier } from './notifier.ts'
+import { createRunProver } from './run-prover.ts'
 
 /** Maximum number of hooks at once. */
 const hookSlots = 4
@@ -67,6 +68,7 @@ export async function createRunPorts(wiring: RunWiring, io: Io): Promise<Ports> 
     shell,
     workspace: worktree && folder !== project ? commitToBranch(workspace, folder, worktree.branch) : workspace,
     projectFiles: createProjectFiles(folder, sprintDir),
+    prover: createRunProver({ ...wiring, redact: (text) => redactor()(text) }, io),
     cleanWorktree: async () => worktree && removeWorktree({ project, worktree }),
     limits: openAccountLimits(ralphHome(io), (name) => identifyAccount(getDriver(name), io.env)),
     notes: async () => {
