@@ -10,7 +10,7 @@ export type Order =
       readonly iteration: number
       readonly names: readonly string[]
       /** After a claim, which the checks have to prove. */
-      readonly proof?: true
+      readonly proof?: true | undefined
     }
   | { readonly type: 'run-gate'; readonly iteration: number }
   | { readonly type: 'run-review'; readonly iteration: number }

@@ -1,5 +1,6 @@
 import type { IterationRecord, Progress } from '../../contract/progress.ts'
 import { clipLine, formatHumanDuration, toOneLine } from '../io/paint.ts'
+import { describeExit } from '../view/proof-text.ts'
 import { formatCost } from '../view/receipt.ts'
 import { endings } from '../view/run-report.ts'
 
@@ -22,12 +23,14 @@ export function formatJobSummary(progress: Progress, folder: string): string {
 
 function summaryOverview({ stats, iterations, ...progress }: Progress, sprintId: string, folder: string): string[][] {
   const refused = iterations.filter(({ verdict }) => verdict === 'refused').length
+  const proof = describeExit(progress)
   const again = refused === 0 ? '' : `, ${refused} with a refused claim`
   return [
     ['Sprint', `${markdownCode(sprintId)} in ${markdownCode(folder)}`],
     ['Iterations', `${stats.currentIteration}${again}`],
     ['Steps', `${stats.completedSteps} of ${stats.totalSteps} completed`],
     ['Checks', summaryChecks(progress, iterations)],
+    ...(proof === undefined ? [] : [['Proof', escapeMarkdownText(proof, 500)]]),
     ['Cost', formatCost(stats)],
     ['Time', formatHumanDuration(stats.activeMs)],
   ]

@@ -9,6 +9,7 @@ import { readSprintOwner } from '../../storage/state/sprint-lock.ts'
 import { defineCommand } from '../io/command.ts'
 import type { Io } from '../io/io.ts'
 import { clipLine, formatHumanDuration, toOneLine, createPaint } from '../io/paint.ts'
+import { describeExit } from '../view/proof-text.ts'
 import { formatCost, questionLines, formatTokens } from '../view/receipt.ts'
 import type { SprintHistory } from '../report/history.ts'
 import { readHistory } from '../report/read-history.ts'
@@ -139,6 +140,7 @@ export function sprintDetailLines(progress: Progress, io: Io, history?: SprintHi
   const { stats, live, humanNeeded, parked, reason } = progress
   const width = io.columns()
   const [question = '', ...more] = humanNeeded ? questionLines(humanNeeded) : []
+  const how = describeExit(progress)
   const mode = live[0] ? ` ${live[0].mode}` : ''
   const age = stats.updatedAt === undefined ? '' : `, last event ${shortAge(io.now() - stats.updatedAt)} ago`
   const marks = { completed: paint.green('✓'), pending: '○' }
@@ -148,6 +150,7 @@ export function sprintDetailLines(progress: Progress, io: Io, history?: SprintHi
     `${paint.bold(progress.sprintId)}  ${progress.status}${age}${reason ? `: ${toOneLine(reason)}` : ''}`,
     clipLine(toOneLine(progress.goal), width),
     `iteration ${iterationText(progress)}${mode}  ${formatHumanDuration(stats.activeMs)}  ${formatCost(stats)}  ${formatTokens(stats.usage)}`,
+    ...(how === undefined ? [] : [`proof: ${how}`]),
     ...(parked ? [paint.yellow(parkedLine(parked, io))] : []),
     ...(question === '' ? [] : [paint.yellow(question), ...more]),
     ...phaseLines(progress, { paint, width }),

@@ -1,6 +1,7 @@
 import { formatTimestamp } from '../../contract/time.ts'
 import type { IterationRecord } from '../../contract/progress.ts'
 import { formatHumanDuration, toOneLine } from '../io/paint.ts'
+import { describeExit } from '../view/proof-text.ts'
 import { formatCost, formatTokens } from '../view/receipt.ts'
 import { agentText, checksText, iterationText } from './receipts.ts'
 import type { ReportData } from './report-data.ts'
@@ -14,12 +15,14 @@ export function renderMarkdownReport({ history: { progress, iterations, steps },
   const { stats, status, reason, ralphExit } = progress
   const checks = (progress.doneWhen ?? []).map(({ name, run }) => escapeReportText(name ?? run)).join(', ')
   const isDone = status === 'completed'
+  const how = describeExit(progress)
   const judged = ralphExit.unchecked === true ? 'unchecked: the sprint has no check' : checks || 'none'
   return [
     `## ${isDone ? '✅' : '⏸'} ${escapeReportText(progress.sprintId)}: ${status}${reason === undefined ? '' : `, ${escapeReportText(reason)}`}`,
     '',
     escapeReportText(progress.goal),
     ...(ralphExit.finalSummary === null ? [] : ['', `**${escapeReportText(ralphExit.finalSummary)}**`]),
+    ...(how === undefined || ralphExit.unchecked === true ? [] : ['', `Proof: ${escapeReportText(how)}`]),
     '',
     '| iterations | steps | checks | working time | cost | tokens |',
     '| --- | --- | --- | --- | --- | --- |',

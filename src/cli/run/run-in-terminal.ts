@@ -8,7 +8,7 @@ import { openSprintStore, type SprintStore } from '../../storage/sprint/sprint-s
 import { chooseAgents, requireInstalledDriver } from '../agents/choose-agent.ts'
 import type { CiOutput } from '../ci/ci-output.ts'
 import { printDiagnostics } from '../sprint/compile-sprint.ts'
-import { exitCodes } from '../io/exit-code.ts'
+import { chooseExitCode } from '../io/exit-code.ts'
 import type { Io } from '../io/io.ts'
 import { attachKeys } from '../live/attach-keys.ts'
 import { createLiveView } from '../live/live-view.ts'
@@ -67,7 +67,7 @@ export async function runInTerminal(options: RunOptions, io: Io): Promise<number
     const progress = await applyRecompiled(opened, ready, options.json === true, io)
     const ended = await runOpenedSprint(options, { ...opened, ...agents, progress, protection }, io)
     await options.ci?.summarize(ended, displayPath(sprintDir, io))
-    return exitCodes[ended.status]
+    return chooseExitCode(ended, options.ci !== undefined)
   } finally {
     letSleep?.()
     await opened.store.close()

@@ -6,6 +6,7 @@ import type { Io } from '../io/io.ts'
 import { clipLine, formatHumanDuration, toOneLine, createPaint } from '../io/paint.ts'
 import { bestIteration, formatCost, questionLines } from './receipt.ts'
 import { displayPath } from '../io/display-path.ts'
+import { describeExit } from './proof-text.ts'
 
 /** The plan of a run, printed before it starts. */
 export function printHead(
@@ -66,11 +67,17 @@ function summaryLines(progress: Progress, places: Readonly<Record<string, string
     ],
     ...countLines(progress),
     ['checks', done && checks !== 'none' ? `${checks} ✓` : checks],
+    ...proofRow(progress),
     ['time', `${formatHumanDuration(stats.activeMs)}, ${formatCost(stats)}`],
     ...Object.entries(places),
   ]
   const head = `${done ? paint.green('✓') : paint.yellow('■')} ${paint.bold(mode === 'standard' && done ? 'all phases completed' : endings[status])}${reason ? `: ${toOneLine(reason)}` : ''}`
   return ['', head, ...rows.map(([name, value]) => `  ${paint.dim(name.padEnd(12))} ${value}`)]
+}
+
+function proofRow(progress: Progress): [string, string][] {
+  const text = describeExit(progress)
+  return text === undefined || progress.ralphExit.unchecked === true ? [] : [['proof', text]]
 }
 
 function countLines({ mode, stats, phases = [] }: Progress): [string, string][] {
