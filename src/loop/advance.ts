@@ -1,7 +1,7 @@
 import { formatTimestamp } from '../contract/time.ts'
 import { historyLimits, unlimitedIterations, type LiveIteration, type Progress } from '../contract/progress.ts'
 import { onAttemptEnded } from './attempt.ts'
-import { createCheckOrder, getCheckName, onChecksEnded, onReviewEnded } from './checks.ts'
+import { getCheckName, listDueChecks, onChecksEnded, onReviewEnded } from './checks.ts'
 import { chooseAgent } from './agents.ts'
 import { applyEdits } from './edits.ts'
 import type { Fact } from './fact.ts'
@@ -162,7 +162,7 @@ function reissueIteration(progress: Progress, live: LiveIteration): Order[] {
     case 'waiting':
       return [reissueWait(progress, live)]
     case 'checks':
-      return [createCheckOrder(progress, live)]
+      return [{ type: 'run-checks', iteration, names: listDueChecks(progress, live) }]
     case 'gate':
       return [{ type: 'run-gate', iteration }]
     case 'review':

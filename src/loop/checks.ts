@@ -26,18 +26,11 @@ export function startChecks(progress: Progress, live: LiveIteration, at: number)
   const names = listDueChecks(progress, live)
   if (names.length > 0) {
     const checking = replaceLive(progress, { ...live, stage: 'checks' })
-    return { progress: checking, orders: isStopped(progress) ? [] : [createCheckOrder(progress, live)] }
+    const order: Order = { type: 'run-checks', iteration: live.number, names }
+    return { progress: checking, orders: isStopped(progress) ? [] : [order] }
   }
   return startReview(progress, live, at)
 }
-
-/** After a claim the checks have to prove it. */
-export const createCheckOrder = (progress: Progress, live: LiveIteration): Order => ({
-  type: 'run-checks',
-  iteration: live.number,
-  names: listDueChecks(progress, live),
-  ...(live.goalCompleteSummary !== undefined && { proof: true }),
-})
 
 type ChecksEnded = Extract<Fact, { type: 'checks-ended' }>
 

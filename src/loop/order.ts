@@ -5,13 +5,7 @@ import type { Progress, SprintStatus } from '../contract/progress.ts'
 export type Order =
   | { readonly type: 'run-attempt'; readonly iteration: number; readonly attempt: number }
   /** Iteration 0 is the baseline, before any change. */
-  | {
-      readonly type: 'run-checks'
-      readonly iteration: number
-      readonly names: readonly string[]
-      /** After a claim, which the checks have to prove. */
-      readonly proof?: true | undefined
-    }
+  | { readonly type: 'run-checks'; readonly iteration: number; readonly names: readonly string[] }
   | { readonly type: 'run-gate'; readonly iteration: number }
   | { readonly type: 'run-review'; readonly iteration: number }
   | { readonly type: 'make-checkpoint'; readonly iteration: number }

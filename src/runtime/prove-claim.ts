@@ -2,19 +2,17 @@ import { RalphError } from '../contract/errors.ts'
 import type { Check } from '../contract/settings.ts'
 import { getCheckName } from '../loop/checks.ts'
 import type { Fact } from '../loop/fact.ts'
-import type { OrderByType, OrderContext } from './context.ts'
+import { requireLiveIteration, type OrderContext } from './context.ts'
 import type { ProverRequest } from './ports.ts'
 
 type ChecksEnded = Extract<Fact, { type: 'checks-ended' }>
 
 /** The baseline, or the proof of a claim; undefined where the checks run in the work tree and their exit codes decide. */
 export async function proveWithChecks(
-  order: OrderByType<'run-checks'>,
+  { iteration, checks }: { readonly iteration: number; readonly checks: readonly Check[] },
   context: OrderContext,
 ): Promise<ChecksEnded | undefined> {
   const { progress, ports } = context
-  const { iteration } = order
-  const checks = (progress.doneWhen ?? []).filter((check) => order.names.includes(getCheckName(check)))
   if (!ports.prover || checks.length === 0) return undefined
   const request: ProverRequest = {
     checks,
@@ -23,7 +21,8 @@ export async function proveWithChecks(
   }
   if (iteration === 0) return recordBaseline(request, context)
   const { proofBaseline: baseline } = progress
-  if (!order.proof || !baseline) return undefined
+  const isClaim = requireLiveIteration(progress, iteration).goalCompleteSummary !== undefined
+  if (!isClaim || !baseline) return undefined
   const { results, proof } = await ports.prover.prove({ ...request, baseline }, context.signal)
   return { type: 'checks-ended', at: ports.clock.now(), iteration, results, proof }
 }

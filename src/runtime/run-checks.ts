@@ -11,17 +11,31 @@ import { ranNoTests } from './empty-test-run.ts'
 
 /** Runs the checks one after the other, outside the agent's process and reach: those of a claim prove it. */
 export async function runChecks(order: OrderByType<'run-checks'>, context: OrderContext): Promise<Fact | undefined> {
-  const proved = await proveWithChecks(order, context)
-  if (context.signal.aborted) return undefined
-  return proved ?? runInPlace(order, context)
-}
-
-async function runInPlace(order: OrderByType<'run-checks'>, context: OrderContext): Promise<Fact | undefined> {
-  const { progress, ports, signal } = context
+  const { progress, signal } = context
   const { iteration } = order
   const checks = (progress.doneWhen ?? []).filter((check) => order.names.includes(getCheckName(check)))
   const checkFiles = iteration === 0 ? await storeCheckFiles(checks, context) : undefined
   const { changed: tampered, lost } = iteration === 0 ? nothingChanged : await findChangedFiles(checks, context)
+  const proved = await proveWithChecks({ iteration, checks }, context)
+  if (signal.aborted) return undefined
+  if (proved) return { ...proved, checkFiles, tampered }
+  const results = await runInPlace({ iteration, checks, lost }, context)
+  if (!results) return undefined
+  return { type: 'checks-ended', at: context.ports.clock.now(), iteration, results, checkFiles, tampered }
+}
+
+type DueChecks = {
+  readonly iteration: number
+  readonly checks: readonly Check[]
+  readonly lost: ChangedCheckFiles['lost']
+}
+
+/** Undefined if it was aborted. */
+async function runInPlace(
+  { iteration, checks, lost }: DueChecks,
+  context: OrderContext,
+): Promise<CheckResult[] | undefined> {
+  const { ports, signal } = context
   const results: CheckResult[] = []
   for (const check of checks) {
     ports.observe({ type: 'check-started', iteration, name: getCheckName(check) })
@@ -33,7 +47,7 @@ async function runInPlace(order: OrderByType<'run-checks'>, context: OrderContex
     ports.observe({ type: 'check-ended', iteration, result })
     results.push(result)
   }
-  return { type: 'checks-ended', at: ports.clock.now(), iteration, results, checkFiles, tampered }
+  return results
 }
 
 type CheckPosition = { readonly iteration: number; readonly number: number }

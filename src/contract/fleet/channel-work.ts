@@ -12,12 +12,7 @@ const RunAttempt = z.object({ type: z.literal('run-attempt'), iteration: iterati
 
 /** The orders that a machine executes; the backend executes all others. */
 export const MachineOrder = z.discriminatedUnion('type', [
-  z.object({
-    type: z.literal('run-checks'),
-    iteration: iterationField,
-    names: z.array(z.string()).readonly(),
-    proof: z.literal(true).optional(),
-  }),
+  z.object({ type: z.literal('run-checks'), iteration: iterationField, names: z.array(z.string()).readonly() }),
   z.object({ type: z.literal('run-gate'), iteration: iterationField }),
   z.object({ type: z.literal('run-review'), iteration: iterationField }),
   z.object({ type: z.literal('make-checkpoint'), iteration: iterationField }),
