@@ -10,11 +10,11 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { agents } from '../dist/backend/database/agent.js'
 import { machines } from '../dist/backend/database/machine.js'
-import { machineConnected, outboxTopic, takeEvents } from '../dist/backend/machines/machine-state.js'
-import { notesProgress } from '../dist/backend/sprints/new-progress.js'
-import { beginSprint } from '../dist/backend/sprints/sprints.js'
-import { takePromptEnded } from '../dist/backend/prompts/reports.js'
-import { databaseStore } from '../dist/backend/machines/database-store.js'
+import { markConnected, outboxTopic, saveMachineEvents } from '../dist/backend/machines/machine-state.js'
+import { createNotesProgress } from '../dist/backend/sprints/new-progress.js'
+import { createFleetSprint } from '../dist/backend/sprints/sprints.js'
+import { handlePromptEnded } from '../dist/backend/prompts/reports.js'
+import { createDatabaseStore } from '../dist/backend/machines/database-store.js'
 import { openBackend } from '../dist/backend/open-backend.js'
 
 const { values } = parseArgs({
@@ -37,7 +37,7 @@ const backend = await openBackend({
   port: 0,
   place: process.env.DATABASE_URL
     ? { url: process.env.DATABASE_URL }
-    : { dataFolder: folder, ready: new URL('../bin/database.br', import.meta.url).pathname },
+    : { dataFolder: folder, template: new URL('../bin/database.br', import.meta.url).pathname },
   migrations: new URL('../assets/migrations', import.meta.url).pathname,
   page: new URL('../dist/web', import.meta.url).pathname,
   version: '0',
@@ -47,11 +47,11 @@ const backend = await openBackend({
   onLost: (reason) => console.error(reason),
 })
 const { fleet, database } = backend
-const store = databaseStore(database, {
+const store = createDatabaseStore(database, {
   now: Date.now,
   newId: randomUUID,
-  holder: () => fleet.engine.executorId,
-  changed: async () => {},
+  replicaId: () => fleet.engine.executorId,
+  onChange: async () => {},
 })
 
 const seen = { prompts: 0, waits: [], refused: 0, isOver: false }
@@ -71,7 +71,7 @@ function work(machineId, { promptId, agentId, asked }) {
   setTimeout(() => {
     if (seen.isOver) return
     idleSince.set(agentId, performance.now())
-    void untilTaken(() => takePromptEnded(fleet, machineId, { promptId, agentId, endedAt: 0, end }))
+    void untilTaken(() => handlePromptEnded(fleet, machineId, { promptId, agentId, endedAt: 0, end }))
   }, ms)
 }
 
@@ -115,7 +115,7 @@ for (let index = 0; index < option.agents; index++) {
     lines.set(machineId, { outbox: store.outbox(machineId), last: 0, busy: false, again: false })
     const machine = { id: machineId, name: 'm', status: 'active', slots: option.slots, createdAt: Date.now() }
     await database.db.insert(machines).values(machine)
-    await machineConnected(fleet, { machineId, executorId: fleet.engine.executorId, epoch: 1 })
+    await markConnected(fleet, { machineId, executorId: fleet.engine.executorId, epoch: 1 })
   }
   const id = randomUUID()
   const sprintId = randomUUID()
@@ -125,7 +125,7 @@ for (let index = 0; index < option.agents; index++) {
   await database.db.insert(agents).values({ ...agent, createdAt: Date.now() })
   const wanted = { taskDescription: 'work', ifBusy: 'queue', doneWhen: [], limits: {} }
   const progress = { ...notesProgress(sprintId, wanted), checkpoint: false }
-  await beginSprint(fleet, id, { id: sprintId, progress, by: { name: 'bench' } })
+  await createFleetSprint(fleet, id, { id: sprintId, progress, by: { name: 'bench' } })
 }
 
 console.error(`    ${option.agents} agents after ${Math.round(performance.now() / 1000)} s`)
@@ -138,7 +138,7 @@ async function sendBatch() {
   const agent = known[turn++ % known.length]
   const { id: agentId, machineId, sprintId } = agent
   const events = Array.from({ length: option.batch }, () => ({ seq: ++agent.seq, at: Date.now(), sprintId, event }))
-  await takeEvents(fleet, machineId, { agentId, events })
+  await saveMachineEvents(fleet, machineId, { agentId, events })
   stored += events.length
 }
 /** As many as are due by now, at most 20 at the same time. */
@@ -162,7 +162,7 @@ async function sendEvents() {
 const watching = option.viewers > 0 ? await startViewers() : undefined
 async function startViewers() {
   const script = new URL('backend-viewers.mjs', import.meta.url).pathname
-  const args = [script, `${option.viewers}`, backend.origin, await backend.commandToken()]
+  const args = [script, `${option.viewers}`, backend.origin, await backend.createCommandToken()]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] })
   await new Promise((resolve) => child.once('message', resolve))
   return child

@@ -12,7 +12,7 @@ import { events } from '../dist/backend/database/event.js'
 import { machines } from '../dist/backend/database/machine.js'
 import { users } from '../dist/backend/database/user.js'
 import { eventsTopic } from '../dist/backend/feed/event-log.js'
-import { people } from '../dist/backend/http/identity.js'
+import { createAuthentication } from '../dist/backend/http/identity.js'
 import { openBackend } from '../dist/backend/open-backend.js'
 import { median, option, printIfMain, row } from './measure.mjs'
 
@@ -49,7 +49,10 @@ function aBackend(folder) {
   return openBackend({
     host: '127.0.0.1',
     port: 0,
-    place: { dataFolder: join(folder, 'data'), ready: fileURLToPath(new URL('../bin/database.br', import.meta.url)) },
+    place: {
+      dataFolder: join(folder, 'data'),
+      template: fileURLToPath(new URL('../bin/database.br', import.meta.url)),
+    },
     migrations: fileURLToPath(new URL('../assets/migrations', import.meta.url)),
     page: folder,
     version: 'bench',
@@ -72,7 +75,7 @@ async function anAgent({ database: { db } }) {
 async function aSession({ database }) {
   const id = randomUUID()
   await database.db.insert(users).values({ id, name: id, role: 'admin', createdAt: 1, subject: id })
-  return `ralph-session=${await people(database, Date.now).begin(id, 'oidc')}`
+  return `ralph-session=${await createAuthentication(database, Date.now).createSession(id, 'oidc')}`
 }
 
 /** Resolves when the stream is open. Counts the frames with the expected event. */

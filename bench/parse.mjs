@@ -4,9 +4,9 @@ import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, readSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { claude } from '../dist/agents/drivers/claude.js'
-import { redactor } from '../dist/contract/redact.js'
-import { lineSplitter } from '../dist/platform/files/line-splitter.js'
-import { cleanEvents } from '../dist/runtime/redact-ports.js'
+import { createRedactor } from '../dist/contract/redact.js'
+import { createLineSplitter } from '../dist/platform/files/line-splitter.js'
+import { createEventRedactor } from '../dist/runtime/redact-ports.js'
 import { option, printIfMain, row } from './measure.mjs'
 
 const chunk = Buffer.alloc(1024 * 1024)
@@ -40,7 +40,7 @@ function speeds(file, megabytes) {
   })
   const shown = best(megabytes, () => {
     const { parse } = claude.read()
-    const clean = cleanEvents(redactor([{ name: 'A_TOKEN', value: 'a-value-that-nobody-says' }]))
+    const clean = createEventRedactor(createRedactor([{ name: 'A_TOKEN', value: 'a-value-that-nobody-says' }]))
     return read(file, (line) => parse(line).map(clean).length)
   })
   const grown = Math.max(0, process.memoryUsage().rss - memory) / 2 ** 20
@@ -60,7 +60,7 @@ function best(megabytes, run) {
 
 function read(file, onLine) {
   const descriptor = openSync(file, 'r')
-  const lines = lineSplitter(onLine)
+  const lines = createLineSplitter(onLine)
   for (let size = readSync(descriptor, chunk); size > 0; size = readSync(descriptor, chunk)) {
     lines.push(chunk.subarray(0, size))
   }

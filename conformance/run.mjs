@@ -2,6 +2,8 @@
 //
 //   npm run conformance -- [--loop 'COMMAND'] [--only lie,limit] [--window SECONDS] [--at-once N] [--json]
 //
+//   npm run conformance -- cheats …   agents that cheat, and honest ones: see cheats.mjs
+//
 // The command runs with sh in a new project (a git repository) with our `claude` first on PATH. It finds PROMPT.md and check.sh
 // there, and GOAL, CHECK, PROMPT_FILE and LOOPS (the folder of the examples) in its environment. Without --loop: Ralph Mode.
 import { parseArgs } from 'node:util'
@@ -10,6 +12,11 @@ import { catalogue } from './faults.mjs'
 import { judge } from './judge.mjs'
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  if (process.argv[2] === 'cheats') await import('./cheats.mjs').then(({ main }) => main(process.argv.slice(3)))
+  else await runFaults()
+}
+
+async function runFaults() {
   const { values } = parseArgs({
     options: {
       loop: { type: 'string', default: 'exec sh "$LOOPS/ralph.sh"' },

@@ -41,7 +41,11 @@ const optional = /^(@opentelemetry\/|winston|@dbos-inc\/dbos-enterprise|pg-nativ
 
 /** What `--version` needs, and what all commands need that read a sprint, in few files. The rest is split by command. */
 const groups = [
-  { name: 'start', test: /src[\\/](cli[\\/](assets|commands|io)|contract[\\/](errors|nearest))\.ts$/, priority: 2 },
+  {
+    name: 'start',
+    test: /src[\\/](cli[\\/](assets|commands|io[\\/](io|paint))|contract[\\/](errors|nearest))\.ts$/,
+    priority: 2,
+  },
   { name: 'zod', test: /node_modules[\\/]zod[\\/]/, priority: 2 },
   { name: 'sprint', test: /src[\\/]cli[\\/]commands[\\/]status\.ts$/, priority: 1 },
 ]

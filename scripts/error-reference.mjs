@@ -54,6 +54,10 @@ const groups = [
         'What was recorded at the start of the sprint was changed since: a stored test has another content.',
         'A program wrote into Ralph’s own folder. Start the sprint again, with a sandbox.',
       ],
+      NETWORK_RULE_INVALID: [
+        'A host in the allow-list of the network is none.',
+        'Write a name, `name:port` or `*.name`, without a scheme and a path.',
+      ],
       SPRINT_LOCKED: [
         'Another process runs this sprint.',
         '`ralph watch` shows it, `ralph stop` ends it. A lock of a dead process is taken over by itself.',
@@ -75,6 +79,10 @@ const groups = [
       CHECKPOINT_NOT_FOUND: [
         'There is no checkpoint for that iteration.',
         'Iterations that changed nothing have none; see `ralph status`.',
+      ],
+      CHECKPOINT_FAILED: [
+        'The current files could not be saved, so Ralph restored nothing.',
+        'Make room on the disk or repair the repository (`git fsck`), then try again.',
       ],
       WORKTREE_UNAVAILABLE: [
         'The git worktree cannot be made or found.',

@@ -56,7 +56,7 @@ describe('the workspace of an agent', () => {
     const workspace = { kind: 'worktree' as const, path: repository, branch: 'agent-one' }
     const folder = await openAgentWorkspace(agentId, workspace, at)
     writeFileSync(join(folder, 'file'), 'changed\n')
-    expect(await removeAgentWorkspace(agentId, workspace, at)).toContain('not committed')
+    expect(await removeAgentWorkspace(agentId, workspace, at)).toContain('uncommitted changes')
     execFileSync('git', ['checkout', '--quiet', '.'], { cwd: folder })
     expect(await removeAgentWorkspace(agentId, workspace, at)).toBeUndefined()
     expect(git('branch', '--list', 'agent-one').toString()).toContain('agent-one')

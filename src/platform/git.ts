@@ -24,18 +24,25 @@ export type GitOptions = {
   readonly cwd: string
   /** A private index, so that the user's stays untouched. */
   readonly index?: string
+  /** Another git folder for this work tree; `cwd` is then the root of the work tree. */
+  readonly gitDir?: string
+  /** Where `gitDir` reads and writes objects. */
+  readonly objects?: string
   readonly input?: string
   /** For commands that use the network: git is killed after this time. */
   readonly timeoutMs?: number
 }
 
 /** Resolves with the output of git, without the last newline; rejects with its error message. */
-export function git({ cwd, index, input, timeoutMs = 0 }: GitOptions, ...args: readonly string[]): Promise<string> {
+export function git(options: GitOptions, ...args: readonly string[]): Promise<string> {
+  const { cwd, index, gitDir, objects, input, timeoutMs = 0 } = options
   const env = {
     ...withoutGitVariables(process.env),
     ...author,
     GIT_OPTIONAL_LOCKS: '0',
     ...(index !== undefined && { GIT_INDEX_FILE: index }),
+    ...(gitDir !== undefined && { GIT_DIR: gitDir, GIT_WORK_TREE: cwd }),
+    ...(objects !== undefined && { GIT_OBJECT_DIRECTORY: objects }),
   }
   return new Promise((resolve, reject) => {
     const child = execFile(

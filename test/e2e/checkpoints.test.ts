@@ -209,7 +209,7 @@ describe('keep the best', () => {
     )
 
     expect((await sprint.run('--max-iterations', '2')).stdout).toContain(
-      'iteration 2: 2 of 3 checks passed, as the files are now',
+      'iteration 2: 2 of 3 checks passed (the current files)',
     )
   })
 })

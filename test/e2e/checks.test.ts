@@ -18,7 +18,7 @@ describe('detected checks', () => {
     const { exitCode, stdout } = await sprint.run()
 
     expect(exitCode).toBe(0)
-    expect(stdout).toMatch(/^done when {2}npm test {2}detected; "done-when: \[\]" in SPRINT\.yaml switches this off$/m)
+    expect(stdout).toMatch(/^done when {2}npm test {2}detected; disable with "done-when: \[\]" in SPRINT\.yaml$/m)
     expect(stdout).toMatch(/^before {5}npm test ✗ fails/m)
     expect(stdout).toMatch(/refused by npm test[\s\S]*accepted by npm test/)
     const progress = await sprint.progress()

@@ -97,7 +97,7 @@ describe('a sprint in a worktree', () => {
     await taken.write('docs/x.md', '')
     expect(await taken.run()).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringMatching(/WORKTREE_UNAVAILABLE.*something else/),
+      stderr: expect.stringMatching(/WORKTREE_UNAVAILABLE.*not empty/),
     })
     expect([...(await without.calls()), ...(await taken.calls())]).toEqual([])
   })

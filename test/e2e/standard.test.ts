@@ -280,7 +280,7 @@ describe('retries', () => {
 
     expect(await readTasks(sprint)).toEqual(['Task A.', 'Task A.', 'Task A.', 'Task B.', 'Task C.'])
     expect((await sprint.progress()).phases?.[0]).toMatchObject({ status: 'completed', 'retry-count': 2 })
-    expect((await sprint.calls())[1]?.prompt).toMatch(/earlier try failed[^]*first/)
+    expect((await sprint.calls())[1]?.prompt).toMatch(/earlier attempt failed[^]*first/)
   })
 
   it('end after max-attempts', async () => {

@@ -35,7 +35,7 @@ it('runs a sprint without a home folder', async () => {
 })
 
 it.each([
-  [['status'], 0, /^no sprint here yet/, /^$/],
+  [['status'], 0, /^no sprints yet/, /^$/],
   [['run', '--goal', 'x', '--agent', 'scripted'], 1, /^$/, /^\S+  error FILE_UNWRITABLE  [^\n]*\n$/],
   [['init', '--goal', 'x', '--yes'], 1, /^$/, /^\S+  error FILE_UNWRITABLE  [^\n]*\n$/],
 ] as const)('reports on one line that it cannot write here: ralph %s', async (args, exitCode, out, err) => {
@@ -130,7 +130,7 @@ describe('the compile cache', () => {
     readdirSync(join(folder, 'kept', `${process.version}-${process.arch}`)).join()
 
   async function runKept(program: string): Promise<string> {
-    const source = `import { requireKept } from ${JSON.stringify(keeper)}\nrequireKept(process.argv[1], process.argv[2])`
+    const source = `import { requireCached } from ${JSON.stringify(keeper)}\nrequireCached(process.argv[1], process.argv[2])`
     const args = ['--input-type=module', '-e', source, program, join(program, '../kept')]
     const child = spawn(process.execPath, args)
     let output = ''

@@ -9,24 +9,27 @@ const dist = new URL('../../dist/backend/', import.meta.url)
 const load = (name) => import(new URL(name, dist).href)
 const { openDatabase } = await load('database/open-database.js')
 const { machineOutbox } = await load('database/machine.js')
-const { openFleet } = await load('fleet/open-fleet.js')
-const { machineConnected, machineSeen, outbox, outboxTopic, takeInventory } = await load('fleet/machines.js')
-const { takePromptEnded, takeOrderEnded } = await load('fleet/take-report.js')
+const { openFleet } = await load('open-fleet.js')
+const { markConnected, markSeen, createOutbox, outboxTopic, applyInventory } = await load('machines/machine-state.js')
+const { handlePromptEnded, handleOrderEnded } = await load('prompts/reports.js')
 
 const migrations = process.env.MIGRATIONS ?? new URL('../../assets/migrations', import.meta.url).pathname
 const clock = { now: () => Date.now() }
-const trouble = (error, doing) => process.send?.({ type: 'trouble', text: `${doing}: ${error?.message ?? error}` })
-const database = await openDatabase({ url: process.env.DATABASE_URL }, { migrations, onTrouble: () => {} })
+const reportError = (error, doing) => process.send?.({ type: 'trouble', text: `${doing}: ${error?.message ?? error}` })
+const database = await openDatabase({ url: process.env.DATABASE_URL }, { migrations, onError: () => {} })
 const fleet = await openFleet({
   database,
   clock,
-  trouble,
+  logError: reportError,
   newId: randomUUID,
-  machines: { ...outbox({ database, clock }), ask: async () => ({ success: true, directory: '/notes', checks: [] }) },
-  notifications: { tell: async () => {} },
+  machines: {
+    ...createOutbox({ database, clock }),
+    ask: async () => ({ success: true, directory: '/notes', checks: [] }),
+  },
+  notifications: { notify: async () => {} },
   compiling: { readWorkflow: () => undefined },
   onLost: (reason) => {
-    trouble(new Error(reason), 'lost')
+    reportError(new Error(reason), 'lost')
     process.exit(1)
   },
 })
@@ -60,25 +63,25 @@ async function passOn(machineId, here) {
   }
 }
 
-const onSignal = (machineId) => deliver(machineId).catch((error) => trouble(error, 'deliver'))
+const onSignal = (machineId) => deliver(machineId).catch((error) => reportError(error, 'deliver'))
 database.signals.on(outboxTopic, onSignal)
 setInterval(() => {
   for (const machineId of connected.keys()) {
     void onSignal(machineId)
-    machineSeen(fleet, machineId).catch(() => {})
+    markSeen(fleet, machineId).catch(() => {})
   }
 }, 1000)
 
-const told = {
+const handlers = {
   connect: async (message) => {
     const { machineId, epoch, inventory } = message
     try {
-      await takeInventory(fleet, machineId, inventory)
+      await applyInventory(fleet, machineId, inventory)
       connected.set(machineId, { sent: new Set(), busy: false, again: false })
-      await machineConnected(fleet, { machineId, executorId: fleet.engine.executorId, epoch })
+      await markConnected(fleet, { machineId, executorId: fleet.engine.executorId, epoch })
     } catch (error) {
-      trouble(error, 'connect')
-      return void setTimeout(() => void told.connect(message).catch((again) => trouble(again, 'connect')), 500)
+      reportError(error, 'connect')
+      return void setTimeout(() => void handlers.connect(message).catch((again) => reportError(again, 'connect')), 500)
     }
     await deliver(machineId)
   },
@@ -87,13 +90,13 @@ const told = {
       .delete(machineOutbox)
       .where(and(eq(machineOutbox.machineId, machineId), inArray(machineOutbox.id, rows))),
   report: async ({ machineId, report, key }) => {
-    if ('orderId' in report) await takeOrderEnded(fleet, machineId, report)
-    else await takePromptEnded(fleet, machineId, report)
+    if ('orderId' in report) await handleOrderEnded(fleet, machineId, report)
+    else await handlePromptEnded(fleet, machineId, report)
     process.send({ type: 'taken', key })
   },
 }
 process.on('message', (message) => {
-  told[message.type](message).catch((error) => trouble(error, message.type))
+  handlers[message.type](message).catch((error) => reportError(error, message.type))
 })
 process.on('disconnect', () => process.exit(0))
 process.send({ type: 'ready' })

@@ -5,8 +5,8 @@ export const defects = [
   {
     name: 'a tree is not killed',
     file: 'src/platform/processes/supervised-process.ts',
-    find: 'if (id) await endTree(id, job)',
-    put: 'if (id && job === undefined) await endTree(id, job)',
+    find: 'if (id) await killTree(id, job)',
+    put: 'if (id && job === undefined) await killTree(id, job)',
     tests: 'src/platform/processes/supervised-process.test.ts',
   },
   {
@@ -19,21 +19,21 @@ export const defects = [
   {
     name: 'a red check does not stop a claim',
     file: 'src/loop/checks.ts',
-    find: 'if (live.goalCompleteSummary === undefined || red.length === 0) return',
-    put: 'if (live.goalCompleteSummary === undefined || red.length >= 0) return',
+    find: 'if (live.goalCompleteSummary === undefined || red.length === 0)',
+    put: 'if (live.goalCompleteSummary === undefined || red.length >= 0)',
     tests: 'src/loop/checks.test.ts',
   },
   {
     name: 'known secrets are not redacted',
     file: 'src/contract/redact.ts',
-    find: 'const names = formsOf(secrets)',
-    put: 'const names = formsOf(secrets.slice(secrets.length))',
+    find: 'const names = encodeSecrets(secrets)',
+    put: 'const names = encodeSecrets(secrets.slice(secrets.length))',
     tests: 'src/contract/redact.test.ts',
   },
   {
     name: 'the Host header is not checked',
     file: 'src/backend/http/guard.ts',
-    find: 'asked.host === undefined || !hosts.has(asked.host.toLowerCase())',
+    find: 'request.host === undefined || !hosts.has(request.host.toLowerCase())',
     put: 'hosts.size === 0',
     tests: 'src/backend/http/guard.test.ts',
   },
@@ -47,8 +47,8 @@ export const defects = [
   {
     name: 'a message is acknowledged before it is stored',
     file: 'src/channel/session.ts',
-    find: "outputs: [{ type: 'store', seq: frame.seq, message: arrived(frame, assembled.body) }]",
-    put: "outputs: [control({ ...received, storedSeq: expected }, lineTypes.ack), { type: 'store', seq: frame.seq, message: arrived(frame, assembled.body) }]",
+    find: "outputs: [{ type: 'store', seq: frame.seq, message: toReceivedMessage(frame, assembled.body) }]",
+    put: "outputs: [controlFrame({ ...received, storedSeq: expected }, lineTypes.ack), { type: 'store', seq: frame.seq, message: toReceivedMessage(frame, assembled.body) }]",
     tests: 'src/channel',
   },
   {
@@ -61,21 +61,21 @@ export const defects = [
   {
     name: 'requests of other pages are accepted',
     file: 'src/backend/http/guard.ts',
-    find: 'asked.origin !== undefined && !origins.has(asked.origin.toLowerCase())',
-    put: 'asked.origin === undefined && origins.size === 0',
+    find: 'request.origin !== undefined && !origins.has(request.origin.toLowerCase())',
+    put: 'request.origin === undefined && origins.size === 0',
     tests: 'src/backend/http/guard.test.ts',
   },
   {
     name: 'a user without access to an agent may read it',
     file: 'src/backend/http/calls/access.ts',
-    find: 'reaches(levelOf(who, level), needs) && ',
+    find: 'includesLevel(effectiveLevel(who, level), needs) && ',
     put: '',
     tests: 'src/backend/http/calls/access.test.ts',
   },
   {
     name: 'things that look like keys are not redacted',
     file: 'src/contract/redact.ts',
-    find: 'formBeginning.test(line) ? line.replaceAll(anyForm, nameOfForm) : line',
+    find: 'formBeginning.test(line) ? line.replaceAll(anyForm, describeForm) : line',
     put: 'line',
     tests: 'src/contract/redact.test.ts',
   },
@@ -89,7 +89,7 @@ export const defects = [
   {
     name: 'the echo of a prompt is a report',
     file: 'src/loop/read-report.ts',
-    find: 'return (text) => asked.includes(withoutBlanks(text))',
+    find: 'return (text) => asked.includes(removeBlanks(text))',
     put: "return (text) => asked === '' && text === ''",
     tests: 'src/loop/read-report.test.ts src/loop/prompt-echo.test.ts',
   },
@@ -124,7 +124,7 @@ export const defects = [
   {
     name: 'a damaged record of the journal is trusted',
     file: 'src/storage/state/journal-record.ts',
-    find: "if (line[8] !== ' ' || checksum(json) !== line.slice(0, 8)) return undefined",
+    find: "if (line[8] !== ' ' || recordChecksum(json) !== line.slice(0, 8)) return undefined",
     put: "if (line[8] !== ' ') return undefined",
     tests: 'src/storage/state/journal-record.test.ts src/storage/state/journal.test.ts',
   },
@@ -145,7 +145,7 @@ export const defects = [
   {
     name: 'a webhook may call an internal address in the form of IPv6',
     file: 'src/platform/net/webhook.ts',
-    find: 'if (mapped !== undefined) return isInternal(mapped)',
+    find: 'if (mapped !== undefined) return isInternalAddress(mapped)',
     put: 'if (mapped !== undefined) return false',
     tests: 'src/platform/net/webhook.test.ts',
   },

@@ -17,7 +17,7 @@ const script = `notes=$(cat | grep -o '/[^ ]*/notes/[^/ ]*' | head -n 1)
 try() { if sh -c "$2" >/dev/null 2>&1; then echo "$1"; else echo "no-$1"; fi >>tried; }
 try notes "echo x >>$notes/README.md"
 try project 'echo x >file'
-try elsewhere 'echo x >../file'
+try elsewhere 'echo x >/usr/file'
 try identity 'cat ../../home/machine/boot'
 try database 'cat ../../data/serve.json'
 try journal "ls ../../home/agents/*/events"
@@ -31,7 +31,7 @@ describe.skipIf(why !== '')(`an agent of Ralph Mode in the sandbox${why}`, { tim
     const [home, data, project] = [join(base, 'home'), join(base, 'data'), join(base, 'projects', 'one')]
     for (const path of [home, data, project]) mkdirSync(path, { recursive: true })
     writeFileSync(join(data, 'serve.json'), '{}')
-    writeFileSync(join(base, 'agent.sh'), script)
+    writeFileSync(join(project, 'agent.sh'), script)
     const backend = await createTestMachineBackend()
     const machineId = backend.memory.add('here')
     const server = await startAgentsServer({
@@ -55,7 +55,7 @@ describe.skipIf(why !== '')(`an agent of Ralph Mode in the sandbox${why}`, { tim
     const progress = buildProgress({ status: 'in-progress', ...live })
     const order = { type: 'run-attempt' as const, iteration: 1, attempt: 1 }
     const asked = { kind: 'order' as const, sprintId, protocol: 'notes' as const, order, progress }
-    const program = `command:/bin/sh ${join(base, 'agent.sh')}`
+    const program = `command:/bin/sh ${join(project, 'agent.sh')}`
     backend.send(machineId, 'prompt', { promptId, agentId, program, asked, leaseMs: 60_000 }, `prompt:${promptId}`)
 
     await expect

@@ -21,7 +21,7 @@ const says = (report: unknown) =>
     { type: 'result', subtype: 'success', is_error: false, result: reportBlock(report), session_id: 's', usage: {} },
   )
 
-/** Tries each command, and writes into the project which of them succeeded. */
+/** Tries each command, and writes into the project which of them went well. */
 const tries = (commands: Readonly<Record<string, string>>): string =>
   Object.entries(commands)
     .map(
@@ -29,8 +29,8 @@ const tries = (commands: Readonly<Record<string, string>>): string =>
     )
     .join('\n')
 
-/** A sprint whose agent is this script, in a repository, with a populated home folder. */
-async function createSandboxedSprint(script: string, { sprint, ...setup }: Setup = {}) {
+/** A sprint whose agent is this script, in a repository, with the home folder of a user. */
+async function confined(script: string, { sprint, ...setup }: Setup = {}) {
   const made = await createTestSprint({
     ...setup,
     sprint: { sandbox: 'required', 'done-when': [], ...sprint },
@@ -39,6 +39,7 @@ async function createSandboxedSprint(script: string, { sprint, ...setup }: Setup
   await putProgram(made, 'bwrap', `exec '${folder}/bwrap' "$@"`)
   await putProgram(made, 'claude', `${script}\n${says(claim)}`)
   for (const name of ['.ssh', '.claude', '.npm', '.ralph']) await mkdir(made.at('../home', name))
+  await writeFile(made.at('../home/.ssh/id_rsa'), 'of the user')
   await writeFile(made.at('../home/.ralph/key'), 'of ralph')
   await commitAll(made)
   // A repository from a template without hooks has no folder for them.
@@ -60,7 +61,7 @@ describe.skipIf(why !== '')(`an agent in the sandbox${why}`, { timeout: 120_000 
       notes: 'echo learned >s/LEARNINGS.md',
       temporary: 'echo x >/tmp/x && echo y >"$TMPDIR/y" && test -f /var/tmp/x',
     }
-    const sprint = await createSandboxedSprint(tries(commands))
+    const sprint = await confined(tries(commands))
 
     expect(await sprint.run()).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/sandbox: bubblewrap \d/) })
     expect(await tried(sprint)).toEqual(Object.keys(commands))
@@ -70,10 +71,10 @@ describe.skipIf(why !== '')(`an agent in the sandbox${why}`, { timeout: 120_000 
 
   it('changes nothing else', async () => {
     const commands = {
-      home: 'echo x >~/evil',
-      keys: 'echo x >>~/.ssh/authorized_keys',
+      keys: 'cat ~/.ssh/id_rsa',
       system: 'touch /etc/evil',
-      neighbour: 'touch ../evil',
+      settings: 'echo x >~/.claude/settings.json',
+      workflow: 'mkdir -p .claude/workflows && touch .claude/workflows/ralph.yaml',
       program: 'echo x >>../bin/claude',
       journal: 'rm -rf s/journal',
       'move-journal': 'mv s/journal s/j',
@@ -87,21 +88,23 @@ describe.skipIf(why !== '')(`an agent in the sandbox${why}`, { timeout: 120_000 
       'ralphs-key': 'cat ~/.ralph/key',
       others: 'kill -0 "$RALPH_TEST_PID"',
     }
-    const script = `RALPH_TEST_PID=${process.pid}\n${tries(commands)}`
-    const sprint = await createSandboxedSprint(script)
+    const elsewhere = 'echo x >~/evil; echo x >../evil'
+    const script = `RALPH_TEST_PID=${process.pid}\n${elsewhere}\n${tries(commands)}`
+    const sprint = await confined(script)
 
     expect(await sprint.run()).toMatchObject({ exitCode: 0 })
     expect(await tried(sprint)).toEqual(Object.keys(commands).map((name) => `no-${name}`))
+    expect([sprint.has('../home/evil'), sprint.has('../evil')]).toEqual([false, false])
     expect(await sprint.iterations()).toMatchObject([{ number: 1, verdict: 'accepted' }])
   })
 
-  it('plants no hook from a worktree, which stays intact', async () => {
+  it('plants no hook from a worktree, which stays the one that it is', async () => {
     const commands = {
       hook: 'echo x >"$(git rev-parse --git-common-dir)/hooks/pre-commit"',
       'other-repository': 'echo "gitdir: /tmp/evil" >.git',
     }
     const commit = tries({ commit: 'git -c user.name=a -c user.email=a@b commit --quiet --allow-empty -m x' })
-    const sprint = await createSandboxedSprint('', {
+    const sprint = await confined('', {
       files: { 'wf/p.yaml': 'name: P\nmode: standard\nphases: [{ id: one, prompt: Do it. }]\n' },
       sprint: { workflow: 'p', goal: null, worktree: { enabled: true, path: '../tree', cleanup: 'never' } },
     })
@@ -112,13 +115,10 @@ describe.skipIf(why !== '')(`an agent in the sandbox${why}`, { timeout: 120_000 
     expect(await sprint.read('../tree/tried.txt')).toBe('no-hook\nno-other-repository\ncommit\n')
   })
 
-  it('sees the allowed variables and no others, and no process but its own', async () => {
-    const sprint = await createSandboxedSprint(
-      'env | cut -d= -f1 | sort >names.txt; ls /proc | grep -c "^[0-9]" >processes.txt',
-      {
-        env: { SECRET_OF_USER: 'x', ANTHROPIC_API_KEY: 'k' },
-      },
-    )
+  it('sees the variables that it may see and no others, and no process but its own', async () => {
+    const sprint = await confined('env | cut -d= -f1 | sort >names.txt; ls /proc | grep -c "^[0-9]" >processes.txt', {
+      env: { SECRET_OF_USER: 'x', ANTHROPIC_API_KEY: 'k' },
+    })
 
     await sprint.run()
 
@@ -128,12 +128,12 @@ describe.skipIf(why !== '')(`an agent in the sandbox${why}`, { timeout: 120_000 
     expect(Number(await sprint.read('processes.txt'))).toBeLessThan(10)
   })
 
-  it('gets a signal, has time to end, and none of its processes is left', async () => {
+  it('gets TERM and time to end, and leaves nothing behind', async () => {
     const script = `trap 'echo told >told.txt; exit 0' TERM
 (setsid sleep 4321 &) ; (sleep 4322 &)
 echo started >started.txt
 while :; do sleep 0.1; done`
-    const sprint = await createSandboxedSprint(script)
+    const sprint = await confined(script)
     const run = sprint.startRun()
     await waitUntil('the agent', () => sprint.has('started.txt'))
 
@@ -146,7 +146,7 @@ while :; do sleep 0.1; done`
 
   it('outlives a Ralph that is killed, and the next one takes its result', async () => {
     const script = 'echo once >>started.txt; while ! test -f go; do sleep 0.1; done'
-    const sprint = await createSandboxedSprint(script)
+    const sprint = await confined(script)
     const run = sprint.startRun()
     await waitUntil('the agent', () => sprint.has('started.txt'))
     run.signal('SIGKILL')
@@ -157,9 +157,9 @@ while :; do sleep 0.1; done`
     expect(await sprint.read('started.txt')).toBe('once\n')
   })
 
-  it('can report with a tool', async () => {
+  it('can report by a tool', async () => {
     const call = `${process.execPath} ${root}/test/fixtures/agents/mcp-call.mjs ${ralphProgram} answer.txt finish '{"summary":"by tool","evidence":"e"}'`
-    const sprint = await createSandboxedSprint(call)
+    const sprint = await confined(call)
     await putProgram(
       sprint,
       'claude',
@@ -170,8 +170,8 @@ while :; do sleep 0.1; done`
     expect(await sprint.progress()).toMatchObject({ 'ralph-exit': { 'final-summary': 'by tool\n\nEvidence: e' } })
   })
 
-  it('contains prompts of hooks too; commands of hooks and checks belong to the user and run outside', async () => {
-    const sprint = await createSandboxedSprint(tries({ home: 'echo x >~/evil' }), {
+  it("has prompts of hooks in it too; commands of hooks and checks are the user's own and run outside", async () => {
+    const sprint = await confined(tries({ system: 'touch /usr/evil' }), {
       sprint: {
         'per-iteration-hooks': [
           { id: 'asks', prompt: 'look at it' },
@@ -182,11 +182,11 @@ while :; do sleep 0.1; done`
     })
 
     expect(await sprint.run()).toMatchObject({ exitCode: 0 })
-    expect(await tried(sprint)).toEqual(['no-home', 'no-home'])
+    expect(await tried(sprint)).toEqual(['no-system', 'no-system'])
     expect([sprint.has('../by-hook'), sprint.has('../by-check')]).toEqual([true, true])
   })
 
-  it.each([claude, codex])('works with the real $name', async (agent) => {
+  it.each([claude, codex])('works, if it is the real $name', async (agent) => {
     const programs = await installed(agent.installs)
     const sprint = await createRealSprint(agent, [scenario.claim], {
       sprint: { sandbox: 'required' },
@@ -197,12 +197,12 @@ while :; do sleep 0.1; done`
   })
 })
 
-describe('where bubblewrap does not work', () => {
+describe('where no cell works', () => {
   const refuses = 'echo "bwrap: No permissions to create a new namespace" >&2; exit 1'
 
   it('a sprint that requires a sandbox does not start', async () => {
     const sprint = await createTestSprint({ sprint: { sandbox: 'required' }, answers: { 1: claim } })
-    await putProgram(sprint, 'bwrap', refuses)
+    for (const name of ['bwrap', 'unshare']) await putProgram(sprint, name, refuses)
 
     const { exitCode, stderr } = await sprint.run()
 
@@ -213,13 +213,13 @@ describe('where bubblewrap does not work', () => {
     expect(await sprint.calls()).toEqual([])
   })
 
-  it('any other sprint runs without, and says why', async () => {
+  it('any other runs without, and says why', async () => {
     const sprint = await createTestSprint({
       sprint: { 'done-when': [] },
       answers: { 1: claim },
       env: { IS_SANDBOX: '' },
     })
-    await putProgram(sprint, 'bwrap', refuses)
+    for (const name of ['bwrap', 'unshare']) await putProgram(sprint, name, refuses)
 
     expect(await sprint.run()).toMatchObject({
       exitCode: 0,

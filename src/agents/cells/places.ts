@@ -1,116 +1,174 @@
+import { createHash } from 'node:crypto'
 import { dirname, join, relative, resolve } from 'node:path'
 import {
   exists,
-  isFile,
   isFolder,
-  listFolder,
   createFolder,
-  readTextSyncIfExists,
+  createPrivateFolder,
   realPath,
+  writeNewFile,
 } from '../../platform/files/files.ts'
+import { packageRoot } from '../../platform/package-root.ts'
+import { findSockets } from '../../platform/processes/unix-sockets.ts'
 import type { Driver } from '../drivers/driver.ts'
-import { isWithin, type SandboxProfile } from './profile.ts'
+import { homeView, programFolders, secrets } from './home-view.ts'
+import { isWithin, type Mount, type View } from './mounts.ts'
+import { findRepositories } from './repositories.ts'
+import { systemMounts } from './system-view.ts'
 
-export type SandboxRequest = {
-  readonly driver: Pick<Driver, 'state'>
-  /** Where the agent works. */
+export type PlacesRequest = {
+  readonly driver?: Pick<Driver, 'state' | 'settings'> | undefined
+  /** Where the program works. */
   readonly cwd: string
   readonly sprintDir: string
-  readonly temporary: string
-  /** The part of the attempt's folder that its agent may write to. */
-  readonly told: string
-  /** The environment of the agent, with its PATH and HOME. */
+  /** The part of the attempt's folder that the program may write to. */
+  readonly told?: string | undefined
+  /** The environment of the program, with its PATH and HOME. */
   readonly env: Readonly<Record<string, string>>
-  /** Folders that hold programs of ours and of the agent. */
+  /** Programs of ours and of the agent, as files. */
   readonly programs: readonly string[]
-  /** What the agent is to write besides its work: its notes. */
-  readonly alsoWritable?: readonly string[]
+  readonly read: readonly string[]
+  readonly write: readonly string[]
   /** Ralph's own folders. */
   readonly ralphHomes: readonly string[]
-  readonly asRoot: boolean
+  readonly files: CellFiles
+}
+
+/** Files and folders made for one cell, outside of what its program can write. */
+export type CellFiles = {
+  readonly temporary: string
+  readonly passwd: string
+  readonly group: string
+  /** Stand-ins for files of the home folder, by the name in it. */
+  readonly home: Readonly<Record<string, string>>
+  /** The tracked files of all sprints, in place of `.claude/sprints`. */
+  readonly sprints: string
+  /** Holds the proxy's socket. */
+  readonly network?: string | undefined
 }
 
 /** What in a sprint's folder is Ralph's alone; PROGRESS.yaml and notes are for the agent too. */
 const ralphsOwn = ['journal', 'attempts', 'transcripts', 'requests', 'index', 'protected', 'tmp']
 const ralphsFiles = ['SPRINT.yaml', '.gitignore', '.lock']
 
-/** Of package managers and compilers: without them hardly anything can be installed or built. Relative to the home folder. */
+/** Of package managers and compilers. A program gets private ones that last: what it puts there, the user's own builds never use. */
 const caches = [
-  '.cache .npm .yarn .pnpm-store .local/share/pnpm .bun/install/cache .local/share/uv .gem',
+  '.cache .npm .yarn .pnpm-store .local/share/pnpm/store .bun/install/cache .local/share/uv/cache .gem',
   '.cargo/registry .cargo/git go/pkg .gradle .m2/repository .nuget/packages',
 ].flatMap((names) => names.split(' '))
 
-/** What belongs to the agent program itself. */
-export const stateOf = ({ state }: Pick<Driver, 'state'>, env: SandboxRequest['env']): string[] =>
-  (state?.(env) ?? []).map((path) => resolve(env['HOME'] ?? '/', path))
+/** Variables that name a file which a program has to read. */
+const certificateVariables = [
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+  'NODE_EXTRA_CA_CERTS',
+  'CODEX_CA_CERTIFICATE',
+  'GOOGLE_APPLICATION_CREDENTIALS',
+]
 
-/** Folders that have to be there before they can be kept read-only. */
-export const sprintFoldersOf = (sprintDir: string): string[] => ralphsOwn.map((name) => join(sprintDir, name))
+/** Where the cell shows the proxy's socket. */
+export const networkFolder = '/run/ralph'
 
-/** Looks at the disk for all that the profile of an attempt names. */
-export async function placesFor(request: SandboxRequest): Promise<SandboxProfile> {
-  const { driver, sprintDir, env } = request
+/** Looks at the disk for all that a cell shows, and makes what has to be there before it can be closed. */
+export async function findPlaces(request: PlacesRequest): Promise<View> {
+  const { env, files } = request
   const cwd = realPath(request.cwd)
-  const home = env['HOME'] ?? '/'
-  const sprint = realPath(sprintDir)
-  const git = await repositoriesOf(cwd)
+  const home = homeFolder(env)
+  const sprint = realPath(request.sprintDir)
+  await createFolder(join(cwd, '.claude'))
+  for (const name of ralphsOwn) await createFolder(join(sprint, name))
+  const git = await findRepositories(cwd)
+  const state = await driverPlaces(request, home)
+  const hidden = [home, cwd, ...request.ralphHomes]
+  const own = [...request.write.map((path) => expand(path, home)), ...git.writable]
   return {
-    cwd,
-    temporary: realPath(request.temporary),
-    readable: there([home, ...readablePrograms(request)]),
-    writable: [
-      cwd,
-      sprint,
-      ...there(request.alsoWritable ?? []),
-      ...there([...stateOf(driver, env), ...caches.map((path) => join(home, path)), ...git.writable]),
+    system: [
+      ...(await systemMounts(files)),
+      ...(isWithin(home, cwd) ? [] : [emptyHome(home)]),
+      ...(await privateCaches(request, home)),
+      ...Object.entries(files.home).map(([name, from]) => readOnly(join(home, name), from)),
+      ...(isFolder(join(cwd, '.claude/sprints')) ? [readOnly(join(cwd, '.claude/sprints'), files.sprints)] : []),
+      ...(files.network === undefined ? [] : [readOnly(networkFolder, files.network)]),
     ],
-    readOnly: [
+    readable: [
+      ...there([
+        ...homeView(home, env, '').readable,
+        ...programFolders(request.programs, env['PATH'] ?? '', hidden),
+        ...certificateVariables.flatMap((name) => env[name] ?? []),
+        packageRoot,
+      ]).filter((path) => !isWithin(path, cwd)),
+      ...there(request.read.map((path) => expand(path, home))),
+      join(cwd, '.claude'),
+      ...git.readable,
       ...there([...ralphsOwn, ...ralphsFiles].map((name) => join(sprint, name))),
-      ...there([join(cwd, '.claude', 'workflows'), ...git.readOnly]),
+      ...state.readable,
     ].filter((path) => !isWithin(cwd, path)),
-    hidden: there(request.ralphHomes).filter((path) => path !== cwd),
-    told: join(sprint, relative(sprintDir, request.told)),
-    asRoot: request.asRoot,
+    writable: [cwd, sprint, ...there([...own, ...state.writable]), ...toldPlace(request, sprint)],
+    emptyFolders: concealed(request, { home, cwd }).filter((path) => isFolder(path)),
+    emptyFiles: [...concealed(request, { home, cwd }).filter((path) => !isFolder(path)), ...(await findSockets(cwd))],
   }
 }
+
+export const homeFolder = (env: PlacesRequest['env']): string => {
+  const home = env['HOME'] ?? '/root'
+  return exists(home) ? realPath(home) : home
+}
+
+const readOnly = (path: string, from: string): Mount => ({ kind: 'bind', path, from, write: false })
+
+const emptyHome = (home: string): Mount => ({
+  kind: 'tmpfs',
+  path: home,
+  megabytes: 1024,
+  write: true,
+  mode: '0700',
+})
 
 const there = (paths: readonly string[]): string[] => paths.filter((path) => exists(path)).map((path) => realPath(path))
 
-/** The folders on PATH, and what their links lead to: a program of npm is a link into a folder beside the one it is in. */
-function readablePrograms({ env, programs }: SandboxRequest): string[] {
-  const folders = (env['PATH'] ?? '').split(':').filter((folder) => folder.startsWith('/'))
-  return [...folders, ...programs]
+const expand = (path: string, home: string): string =>
+  path.startsWith('~/') ? join(home, path.slice(2)) : resolve(home, path)
+
+/** Not there yet when this is asked: the launcher makes it. */
+const toldPlace = ({ told, sprintDir }: PlacesRequest, sprint: string): string[] =>
+  told === undefined ? [] : [join(sprint, relative(sprintDir, told))]
+
+/** Ralph's folders and the user's secrets, where something that is shown contains them. */
+function concealed({ ralphHomes }: PlacesRequest, { home, cwd }: { home: string; cwd: string }): string[] {
+  const kept = secrets.map((name) => join(home, name)).filter((path) => isWithin(path, cwd))
+  return [...there([...ralphHomes, ...kept])].filter(
+    (path) => path !== cwd && !isWithin(cwd, path) && isWithin(path, cwd),
+  )
 }
 
-/** The repositories around and directly in a folder: everything in them can be written but what git itself would execute. */
-async function repositoriesOf(cwd: string) {
-  const names = await listFolder(cwd)
-  const below = names.filter((name) => name !== 'node_modules').map((name) => join(cwd, name))
-  const links = [...ancestors(cwd), ...below].map((folder) => join(folder, '.git')).filter((path) => exists(path))
-  const folders = links.flatMap((link) => gitFolders(link))
-  // What is not there cannot be kept read-only, and would be planted.
-  for (const folder of folders) if (exists(join(folder, 'objects'))) await createFolder(join(folder, 'hooks'))
-  return {
-    writable: folders,
-    readOnly: [
-      ...links.filter((link) => isFile(link)),
-      ...folders.flatMap((folder) => [join(folder, 'hooks'), join(folder, 'config'), join(folder, 'config.worktree')]),
-    ],
-  }
+/** The agent program's own state, made where it is missing; its settings can only be read, since the user's own sessions obey them. */
+async function driverPlaces({ driver, env }: PlacesRequest, home: string) {
+  const absolute = (paths: readonly string[] = []) => paths.map((path) => resolve(home, path))
+  const writable = absolute(driver?.state?.(env))
+  const readable = absolute(driver?.settings?.(env))
+  for (const path of [...writable, ...readable]) await makeState(path)
+  return { writable, readable: there(readable) }
 }
 
-/** The folder and those around it, up to the first repository. */
-function ancestors(folder: string): string[] {
-  const parent = dirname(folder)
-  return exists(join(folder, '.git')) || parent === folder ? [folder] : [folder, ...ancestors(parent)]
+/** A program that was never used has to make what it keeps, and cannot do so in a home folder that is not there. */
+async function makeState(path: string): Promise<void> {
+  if (exists(path)) return
+  if (!/\.(?:json|toml|md)$/.test(path)) return createPrivateFolder(path)
+  await createFolder(dirname(path))
+  await writeNewFile(path, path.endsWith('.json') ? '{}\n' : '')
 }
 
-/** Of a worktree: its own folder of git, and the one that it shares with the others. */
-function gitFolders(link: string): string[] {
-  if (isFolder(link)) return [realPath(link)]
-  const own = /^gitdir: (.*)$/m.exec(readTextSyncIfExists(link) ?? '')?.[1]
-  if (own === undefined) return []
-  const folder = resolve(dirname(link), own)
-  const common = readTextSyncIfExists(join(folder, 'commondir'))?.trim()
-  return there(common === undefined ? [folder] : [folder, resolve(folder, common)])
+/** One set per project: a cache is a channel from one agent to the next. */
+async function privateCaches({ ralphHomes, cwd }: PlacesRequest, home: string): Promise<Mount[]> {
+  const [base] = ralphHomes
+  if (base === undefined || isWithin(home, realPath(cwd))) return []
+  const folder = join(base, 'caches', createHash('sha256').update(realPath(cwd)).digest('hex').slice(0, 16))
+  const used = caches.filter((name) => name === '.cache' || name === '.npm' || exists(join(home, name)))
+  return Promise.all(
+    used.map(async (name): Promise<Mount> => {
+      const from = join(folder, name.replaceAll('/', '+'))
+      await createPrivateFolder(from)
+      return { kind: 'bind', path: join(home, name), from: realPath(from), write: true }
+    }),
+  )
 }

@@ -1,102 +1,90 @@
-import { basename, dirname, join } from 'node:path'
-import {
-  exists,
-  createFolder,
-  createPrivateFolder,
-  realPath,
-  removeFolder,
-  writeNewFile,
-} from '../../platform/files/files.ts'
-import { packageRoot } from '../../platform/package-root.ts'
+import { join, relative } from 'node:path'
+import { realPath } from '../../platform/files/files.ts'
 import type { Driver } from '../drivers/driver.ts'
-import { placesFor, sprintFoldersOf, stateOf, type SandboxRequest } from './places.ts'
-import type { Capability } from './probe.ts'
-import { bubblewrapArguments, sandboxVariable } from './profile.ts'
-
-/** A program as it would be started without a sandbox. */
-export type Bare = {
-  readonly file: string
-  readonly args: readonly string[]
-  readonly env: Readonly<Record<string, string>>
-}
+import { sandboxVariable, type Cell, type CellPlan, type CellSpec, type CellTools, type Command } from './cell.ts'
+import { clearCellFolder, makeCellFolder, type CellPlace } from './cell-files.ts'
+import { orderMounts } from './mounts.ts'
+import { openNetwork, resolveRules, type CellNetwork, type NetworkReport } from './cell-network.ts'
+import { findPlaces, homeFolder } from './places.ts'
 
 export type Confined = {
-  readonly driver: Driver
+  /** Names the state that its program may write. None for checks and hooks. */
+  readonly driver?: Driver | undefined
   readonly folder: string
   readonly sprintDir: string
   readonly cwd: string
 }
 
-/** Keeps an agent from changing anything but its work. */
+/** A cell around programs: agents, checks and hooks. */
 export interface Sandbox {
-  /** The same program within the sandbox. */
-  readonly around: (program: Bare, place: Confined) => Promise<Bare>
+  readonly kind: Cell['kind']
+  /** The same program inside. Also called for an attempt that is joined: its network is served again. */
+  readonly around: (program: Command, place: Confined) => Promise<Command>
   /** After the attempt: what it had for itself goes. */
-  readonly clear: (place: Pick<Confined, 'folder' | 'sprintDir'>) => Promise<void>
+  readonly clear: (place: Pick<Confined, 'folder' | 'sprintDir'>) => Promise<Cleared>
+}
+
+/** `planted`: files that the program left where git would obey them, and that were removed. */
+export type Cleared = { readonly planted: readonly string[]; readonly network?: NetworkReport | undefined }
+
+export type SandboxOptions = {
+  readonly cell: Cell
+  readonly tools: CellTools
+  readonly spec: Pick<CellSpec, 'network' | 'limits' | 'read' | 'write'>
+  readonly ralphHomes: readonly string[]
+  /** One line for the user, e.g. about a host that was refused. */
+  readonly onNote?: ((text: string) => void) | undefined
+  /** Instead of the system's resolver, for tests. */
+  readonly resolve?: ((host: string) => Promise<readonly string[]>) | undefined
+}
+
+export function openSandbox(options: SandboxOptions): Sandbox {
+  const { cell, tools, spec, ralphHomes, onNote, resolve } = options
+  const networks = new Map<string, CellNetwork>()
+  // Once for all attempts: an agent can write lockfiles, and must not allow itself a host with one.
+  const pinned = new Map<string, ReturnType<typeof resolveRules>>()
+  return {
+    kind: cell.kind,
+    async around(program, { driver, folder, sprintDir, cwd }) {
+      const env = cellEnvironment(program.env, cell.kind)
+      const place: CellPlace = { folder, sprintDir, cwd, env }
+      const files = await makeCellFolder(place)
+      const asked = { spec: spec.network, folder: files.network, cwd, env: program.env, driver, onNote, resolve }
+      const rules = pinned.get(driver?.name ?? '') ?? resolveRules(asked)
+      pinned.set(driver?.name ?? '', rules)
+      const network = await openNetwork({ ...asked, rules: await rules })
+      networks.set(folder, network)
+      const told = driver && toldFolder(folder)
+      const programs = [process.execPath, program.file]
+      const view = await findPlaces({ driver, cwd, sprintDir, told, env, programs, ralphHomes, files, ...spec })
+      const plan: CellPlan = {
+        cwd: realPath(cwd),
+        mounts: orderMounts(view),
+        network: spec.network === 'open' ? 'machine' : 'own',
+        uid: files.uid,
+        gid: files.gid,
+        systemCallFilter: files.systemCallFilter,
+        cgroups: [],
+        folders: told === undefined ? [] : [join(realPath(sprintDir), relative(sprintDir, told))],
+        scratch: files.scratch,
+      }
+      const inside = network.around({ ...program, env: { ...env, ...network.env } })
+      return cell.wrap(inside, plan, tools)
+    },
+    async clear(place) {
+      const network = networks.get(place.folder)
+      networks.delete(place.folder)
+      await network?.close()
+      return { planted: await clearCellFolder(place), network: network?.report() }
+    },
+  }
 }
 
 /** Where an attempt's agent may write besides its work: reports that it makes by a tool. */
 const toldFolder = (folder: string): string => join(folder, 'told')
 
-/**
- * Makes the agent's own folder when the attempt's is there. TERM is for the agent: bubblewrap, which would end at once and take
- * the agent with it, ignores it, and `env` gives the agent its signals back.
- */
-const wrapper = 'trap "" TERM INT HUP; mkdir -p -m 700 "$1" || exit 126; shift; exec "$@"'
-const wrapperWithoutWarning = 'mkdir -p -m 700 "$1" || exit 126; shift; exec "$@"'
-const signalsBack = ['env', '--default-signal=TERM,INT,HUP']
-
-type Options = Pick<SandboxRequest, 'ralphHomes' | 'alsoWritable' | 'asRoot'>
-
-export function bubblewrapSandbox(
-  { file, canWarn }: Extract<Capability, { kind: 'bubblewrap' }>,
-  options: Options,
-): Sandbox {
-  return {
-    async around(program, { driver, folder, sprintDir, cwd }) {
-      const temporary = temporaryOf(sprintDir, folder)
-      const told = toldFolder(folder)
-      for (const path of [...sprintFoldersOf(sprintDir), ...(options.alsoWritable ?? [])]) await createFolder(path)
-      await createPrivateFolder(temporary)
-      for (const path of stateOf(driver, program.env)) await makeState(path)
-      const env = { ...program.env, ...cachesElsewhere(program.env), TMPDIR: '/tmp', [sandboxVariable]: 'bubblewrap' }
-      const programs = [...ownPrograms, ...homesOf(program.file)]
-      const profile = await placesFor({ driver, cwd, sprintDir, temporary, told, env, programs, ...options })
-      const inside = [...(canWarn ? signalsBack : []), program.file, ...program.args]
-      const words = [file, ...bubblewrapArguments(profile), ...inside]
-      return { file: '/bin/sh', args: ['-c', canWarn ? wrapper : wrapperWithoutWarning, 'ralph', told, ...words], env }
-    },
-    clear: ({ folder, sprintDir }) => removeFolder(temporaryOf(sprintDir, folder)),
-  }
-}
-
-/** A program that was never used has to make what it keeps, and cannot do so in a home folder that is read-only. */
-async function makeState(path: string): Promise<void> {
-  if (exists(path)) return
-  if (!path.endsWith('.json')) return createPrivateFolder(path)
-  await createFolder(dirname(path))
-  await writeNewFile(path, '{}\n')
-}
-
-const temporaryOf = (sprintDir: string, folder: string): string => join(sprintDir, 'tmp', basename(folder))
-
-/** Ralph itself with its bridge and its MCP server, and the Node that runs them. */
-const ownPrograms = [packageRoot, ...homesOf(process.execPath)]
-
-/** The folder of a program, and the one around it that its links lead into. */
-function homesOf(file: string): string[] {
-  return [file, realPath(file)].flatMap((path) => {
-    const folder = dirname(path)
-    const around = dirname(folder)
-    return basename(folder) === 'bin' && !['/', '/tmp', '/var/tmp'].includes(around) ? [folder, around] : [folder]
-  })
-}
-
-/** Where there is no cache yet, none can be made in a home folder that is read-only. */
-function cachesElsewhere(env: Bare['env']): Record<string, string> {
-  const home = env['HOME'] ?? '/'
-  return {
-    ...(!exists(join(home, '.npm')) && { npm_config_cache: '/tmp/.npm' }),
-    ...(!env['XDG_CACHE_HOME'] && !exists(join(home, '.cache')) && { XDG_CACHE_HOME: '/tmp/.cache' }),
-  }
+function cellEnvironment(env: Command['env'], kind: Cell['kind']): Record<string, string> {
+  const home = homeFolder(env)
+  const { XDG_CACHE_HOME: _cache, XDG_RUNTIME_DIR: _runtime, ...kept } = env
+  return { ...kept, HOME: home, TMPDIR: '/tmp', [sandboxVariable]: kind }
 }

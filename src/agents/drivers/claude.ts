@@ -73,6 +73,8 @@ export const claude: Driver = {
     'GCLOUD_PROJECT',
   ],
   state: ({ CLAUDE_CONFIG_DIR: own }) => (own ? [own] : ['.claude', '.claude.json']),
+  settings: ({ CLAUDE_CONFIG_DIR: own = '.claude' }) =>
+    ['settings.json', 'settings.local.json', 'agents', 'commands', 'skills'].map((name) => `${own}/${name}`),
   command: ({ model, resume, form, sandboxed }) => ({
     file: 'claude',
     args: [

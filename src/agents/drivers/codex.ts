@@ -18,6 +18,7 @@ export const codex: Driver = {
   models: ['gpt-*', 'codex-*', 'o1*', 'o3*', 'o4*'],
   env: ['OPENAI_*', 'AZURE_OPENAI_*', 'CODEX_HOME', 'CODEX_API_KEY', 'CODEX_CA_CERTIFICATE'],
   state: ({ CODEX_HOME: own = '.codex' }) => [own],
+  settings: ({ CODEX_HOME: own = '.codex' }) => [`${own}/config.toml`, `${own}/AGENTS.md`],
   command: ({ folder, model, resume, form }) => ({
     file: 'codex',
     args: [

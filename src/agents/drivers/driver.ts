@@ -62,6 +62,8 @@ export interface Driver {
   readonly command: (spec: RunSpec) => Invocation
   /** State and login files that the program must be able to write: absolute paths, or relative to the home folder. */
   readonly state?: (env: Readonly<Record<string, string>>) => readonly string[]
+  /** Settings within its state that later sessions of the user obey, so that an agent in a cell can only read them. */
+  readonly settings?: (env: Readonly<Record<string, string>>) => readonly string[]
   /** The binary behind the wrapper script that PATH found (links resolved), if it should be started instead. */
   readonly native?: (script: string, isFile: IsFile) => string | undefined
   /** Its text events are pieces of a message, not whole ones. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { RalphError } from '../../contract/errors.ts'
 import { attemptState } from '../../platform/processes/attempt-folder.ts'
 import { readTextSyncIfExists } from '../../platform/files/files.ts'
-import { sandboxVariable } from '../cells/profile.ts'
+import { sandboxVariable } from '../cells/cell.ts'
 
 /** The variable with which an agent identifies its attempt to `ralph mcp`. */
 export const tokenVariable = 'RALPH_MCP_TOKEN'

@@ -2,16 +2,21 @@ import type { AttemptState, EndReason } from '../../platform/processes/attempt-f
 import { createActivityClock } from '../../platform/clock.ts'
 import { superviseProcess } from '../../platform/processes/supervised-process.ts'
 import type { ShellRunner } from '../../runtime/ports.ts'
+import type { Sandbox } from '../cells/sandbox.ts'
 import { claimAttemptFolder, type AttemptLocation } from './attempt.ts'
 
 /** How much of the output state and prompts keep; the attempt's folder has all of it. */
 const tailBytes = 16 * 1024
 const outputCapBytes = 1024 ** 3
 
-export type ShellOptions = AttemptLocation & { readonly env: Readonly<Record<string, string | undefined>> }
+export type ShellOptions = AttemptLocation & {
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Encloses every command, if there is one: checks and hooks run what an agent wrote. */
+  readonly cell?: Sandbox | undefined
+}
 
 /** Runs checks and `run:` hooks in the user's environment, under the same supervisor as agents. */
-export const superviseShell = ({ sprintDir, cwd, env }: ShellOptions): ShellRunner => ({
+export const superviseShell = ({ sprintDir, cwd, env, cell }: ShellOptions): ShellRunner => ({
   async run({ timeoutMs, command, env: extra = {}, ...request }, signal) {
     const { folder, mark, showAgain } = await claimAttemptFolder(
       sprintDir,
@@ -21,12 +26,13 @@ export const superviseShell = ({ sprintDir, cwd, env }: ShellOptions): ShellRunn
     const tail = createOutputTail()
     const now = createActivityClock()
     let started = now()
+    const args = ['-c', `exec 2>&1\n${command}`]
+    const bare = { file: '/bin/sh', args, env: { ...definedShellVariables(env), ...extra } }
+    const program = (await cell?.around(bare, { folder, sprintDir, cwd })) ?? bare
     const { code, ended, lost } = await superviseProcess({
       folder,
-      file: '/bin/sh',
-      args: ['-c', `exec 2>&1\n${command}`],
+      ...program,
       cwd,
-      env: { ...definedShellVariables(env), ...extra },
       stdin: '',
       files: {},
       mark,
@@ -38,6 +44,7 @@ export const superviseShell = ({ sprintDir, cwd, env }: ShellOptions): ShellRunn
       },
       signal,
     })
+    await cell?.clear({ folder, sprintDir })
     showAgain()
     const error = describeShellFailure(ended, lost, timeoutMs)
     return { exitCode: code, output: tail.text(), durationMs: now() - started, ...(error && { error }) }

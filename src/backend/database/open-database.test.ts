@@ -83,7 +83,7 @@ describe('a data folder', () => {
   it('stays empty if the template is damaged or missing', async () => {
     const ready = await createTemplate()
     await truncate(ready, Math.floor((await stat(ready)).size / 2))
-    const place = { dataFolder: await folder(), ready }
+    const place = { dataFolder: await folder(), template: ready }
     const failed = { code: 'DATABASE_UNAVAILABLE', place: { file: ready } }
     await expect(openDatabase(place, { migrations })).rejects.toMatchObject(failed)
     await rm(ready)

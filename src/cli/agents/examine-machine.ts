@@ -59,7 +59,7 @@ function describeInspection({ name, version = 'unknown version', tested, login }
 
 async function examineSandbox(io: Io): Promise<MachineObservation> {
   const capability = await detectSandbox(io)
-  return { name: 'sandbox', ok: capability.kind === 'bubblewrap', text: capabilityText(capability) }
+  return { name: 'sandbox', ok: capability.kind !== 'none', text: capabilityText(capability) }
 }
 
 async function examineDisk(folder: string): Promise<MachineObservation> {

@@ -3,7 +3,7 @@ import {
   sandboxCapability as capabilityOn,
   type Protection,
 } from '../../agents/cells/protection.ts'
-import type { Capability } from '../../agents/cells/probe.ts'
+import type { Capability } from '../../agents/cells/protection.ts'
 import type { Progress } from '../../contract/progress.ts'
 import type { Io } from '../io/io.ts'
 import { ralphHome } from '../io/ralph-home.ts'

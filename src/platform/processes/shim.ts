@@ -1,10 +1,12 @@
-import { spawn } from 'node:child_process'
+import { spawn, type StdioOptions } from 'node:child_process'
 import { once } from 'node:events'
 import { statSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { join } from 'node:path'
 import type { Stream } from 'node:stream'
 import { attemptFiles } from './attempt-folder.ts'
+import { coverInherited } from './inherited-descriptors.ts'
+import { adoptingOrphans } from './orphans.ts'
 import { readLastPid, identifyProcess, type ProcessId } from './process-table.ts'
 
 export type ShimJob = {
@@ -54,7 +56,16 @@ ralph_begin() {
   set +C
   return $ralph_failed
 }
+ralph_left() {
+  ralph_tries=0
+  while ralph_kids=; read -r ralph_kids </proc/$$/task/$$/children; [ -n "$ralph_kids" ] && [ $ralph_tries -lt 50 ]; do
+    kill -9 $ralph_kids 2>/dev/null
+    ( : )
+    ralph_tries=$((ralph_tries + 1))
+  done
+}
 ralph_end() {
+  ralph_left
   echo $1 >"$ralph_dir/${attemptFiles.exit}"
   ralph_failed=$?
   echo $1
@@ -137,25 +148,29 @@ const reservedName =
 
 async function startShim(base: ShimBase): Promise<IdleShim> {
   const { cwd, env } = base
-  const child = spawn('/bin/sh', ['-s', 'ralph-shim'], { cwd, env, detached: true, stdio: ['pipe', 'pipe', 'ignore'] })
+  const { file, args } = adoptingOrphans('/bin/sh', ['-s', 'ralph-shim'])
+  const stdio: StdioOptions = ['pipe', 'pipe', 'ignore', ...coverInherited(3)]
+  const child = spawn(file, args, { cwd, env, detached: true, stdio })
   let reported = ''
   let notify = noop
   // Before that the streams may not exist.
   await once(child, 'spawn')
+  const { stdin, stdout } = child
+  if (!stdin || !stdout) throw new TypeError('a shim has pipes')
   // The exit reports a dead shim; writing to it must not fail in addition.
-  child.stdin.on('error', noop)
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+  stdin.on('error', noop)
+  stdout.setEncoding('utf8').on('data', (text: string) => {
     reported += text
     if (reported.endsWith('\n')) notify()
   })
   child.on('exit', () => notify())
   child.unref()
-  unrefStream(child.stdin)
-  unrefStream(child.stdout)
-  child.stdin.write(shimScript)
+  unrefStream(stdin)
+  unrefStream(stdout)
+  stdin.write(shimScript)
   const isGone = () => child.exitCode !== null || child.signalCode !== null
   const isOver = () => reported.endsWith('\n') || isGone()
-  const retire = () => void child.stdin.end()
+  const retire = () => void stdin.end()
   const id = identifyProcess(child.pid ?? 0)
   const isCounted = isPidCounterReliable(id.pid)
   const idleShim: IdleShim = {
@@ -166,7 +181,7 @@ async function startShim(base: ShimBase): Promise<IdleShim> {
       reported = ''
       notify = noop
       const before = isCounted ? readLastPid() : undefined
-      child.stdin.write(formatJob(job, variables))
+      stdin.write(formatJob(job, variables))
       return {
         id,
         before,
@@ -175,7 +190,7 @@ async function startShim(base: ShimBase): Promise<IdleShim> {
         exitCode: () => child.exitCode,
         onOver: (listener) => void (notify = listener),
         retire,
-        release: () => void (isGone() || child.stdin.writableEnded || parkShim(idleShim)),
+        release: () => void (isGone() || stdin.writableEnded || parkShim(idleShim)),
       }
     },
   }

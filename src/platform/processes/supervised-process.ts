@@ -11,6 +11,7 @@ import {
   type EndReason,
 } from './attempt-folder.ts'
 import { exists, fileSize, isErrno, createFolder, removeLink, unwritableFile, writeNewFile } from '../files/files.ts'
+import { killDescendants } from './orphans.ts'
 import { isProcessAlive, sendSignal, killMarked, type ProcessId } from './process-table.ts'
 import { markVariable, startUnderShim, type Shim } from './shim.ts'
 import { openTail, type Tail } from '../files/tail.ts'
@@ -178,11 +179,14 @@ async function followProcess(
 const hasProcessEnded = (folder: string, id: ProcessId | undefined): boolean =>
   readExitCode(folder) !== null || !id || !isProcessAlive(id)
 
-/** TERM to the group, a grace period, KILL, then everything that carries the mark. */
+/** TERM to the group, a grace period, KILL to all descendants of the shim, then everything that carries the mark. */
 async function killTree(id: ProcessId, { mark, graceMs = defaultGraceMs }: SupervisedProcess): Promise<void> {
   sendSignal(-id.pid, 'SIGTERM')
   const deadline = performance.now() + graceMs
   while (performance.now() < deadline && isProcessAlive(id)) await sleep(20)
+  // A stopped shim reports no exit code of its own, and still adopts what is left behind.
+  sendSignal(id.pid, 'SIGSTOP')
+  killDescendants(id.pid)
   sendSignal(-id.pid, 'SIGKILL')
   killMarked(mark)
 }

@@ -2,7 +2,7 @@
  * Globs as in `.gitignore` and `tsconfig.json`: a star is any text but a slash, two stars any folders, `?` one character,
  * `{a,b}` either, `[ab]` one of. A pattern without a slash is a name at any depth; a folder stands for all that is in it.
  */
-export function globPattern(glob: string): string {
+function globPattern(glob: string): string {
   const trimmed = glob.replace(/^\.?\//, '').replace(/\/+$/, '')
   const anchor = trimmed.replace(/\{[^}]*\}/g, '').includes('/') ? '' : '(?:.*/)?'
   return `${anchor}${translate(trimmed)}(?:/.*)?`

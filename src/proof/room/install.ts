@@ -99,7 +99,7 @@ const commands: readonly (readonly [string, string])[] = [
   ['Gemfile.lock', 'BUNDLE_PATH=vendor/bundle bundle install'],
 ]
 
-export const detectInstall = (isThere: (name: string) => boolean): string | undefined =>
+const detectInstall = (isThere: (name: string) => boolean): string | undefined =>
   commands.find(([lock]) => isThere(lock))?.[1]
 
 async function findUnusual({ own, baseline, tree }: DependencyRequest): Promise<string[]> {

@@ -1,5 +1,5 @@
 import type { TestResult, TestRun } from '../../contract/tests.ts'
-import { severity } from './severity.ts'
+import { severity } from './form/severity.ts'
 import { normalizeName } from './volatile-names.ts'
 
 /** One test of a run, as it is compared with other runs. */

@@ -4,7 +4,7 @@ import { listTree, readTextIfExists } from '../../platform/files/files.ts'
 import { createFolder } from '../../platform/files/files.ts'
 import { writeProgram, writeText } from '../../platform/files/text-files.ts'
 import { testRunners } from './registry.ts'
-import type { EnvironmentChange, ReporterPlace, TestRunner } from './test-runner.ts'
+import type { EnvironmentChange, ReporterPlace, TestRunner } from './form/test-runner.ts'
 
 export type ReporterRequest = {
   /** A fresh folder that the check can write to. Ralph reads it after the last process of the check has ended. */

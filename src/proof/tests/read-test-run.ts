@@ -4,7 +4,7 @@ import { fileSize, listFolder, listTree, modifiedAt, readTextIfExists } from '..
 import { reportsFolder } from './prepare-reporters.ts'
 import { readNamedReport } from './readers/named-report.ts'
 import { recognizeRunners, testRunners } from './registry.ts'
-import type { Report, TestRunner } from './test-runner.ts'
+import type { Report, TestRunner } from './form/test-runner.ts'
 
 export type FinishedCheck = {
   readonly command: string

@@ -15,7 +15,7 @@ import { rspec } from './runners/rspec.ts'
 import { tap } from './runners/tap.ts'
 import { unittest } from './runners/unittest.ts'
 import { vitest } from './runners/vitest.ts'
-import type { TestRunner } from './test-runner.ts'
+import type { TestRunner } from './form/test-runner.ts'
 
 /** In the order in which plain output is tried. */
 export const testRunners: ReadonlyMap<string, TestRunner> = new Map(

@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createTestFolder } from '../../../test/support/folder.ts'
@@ -135,14 +144,113 @@ describe('a checkpoint', () => {
     await workspace.checkpoint(7, 'seven')
     await workspace.start()
 
-    expect(git(project, 'for-each-ref', '--format=%(refname)', 'refs/ralph').split('\n')).toEqual([
+    expect(git(project, 'for-each-ref', '--format=%(refname)', 'refs/ralph/s/').split('\n')).toEqual([
       'refs/ralph/s/0',
       'refs/ralph/s/last',
     ])
+    const [aside = ''] = git(project, 'for-each-ref', '--format=%(refname)', 'refs/ralph').split('\n')
+    expect(aside).toMatch(/^refs\/ralph\/s-before-\d+\/0$/)
+    expect(git(project, 'show', `${aside.replace(/0$/, '7')}:a.txt`)).toBe('two')
+  })
+
+  it('belongs to its own worktree: one inside the project is left alone, one beside it has its own refs', async () => {
+    const { project, options } = createProject()
+    git(project, 'worktree', 'add', '--quiet', '-b', 'inner', 'trees/inner')
+    git(project, 'worktree', 'add', '--quiet', '-b', 'beside', '../beside')
+    const beside = optionsFor(join(project, '..', 'beside')).options
+    for (const workspace of [await openWorkspace(options), await openWorkspace(beside)]) await workspace.start()
+    write(project, { 'a.txt': 'mine' })
+    write(beside.project, { 'a.txt': 'theirs' })
+    await (await openWorkspace(options)).checkpoint(1, 'one')
+    await (await openWorkspace(beside)).checkpoint(1, 'one')
+    write(join(project, 'trees', 'inner'), { 'new.txt': 'not to be lost' })
+
+    await restoreIteration(options, 0, 5)
+    expect(readFileSync(join(project, 'a.txt'), 'utf8')).toBe('a\n')
+    expect(readFileSync(join(beside.project, 'a.txt'), 'utf8')).toBe('theirs')
+    expect(readFileSync(join(project, 'trees', 'inner', 'new.txt'), 'utf8')).toBe('not to be lost')
+    await restoreIteration(beside, 1, 6)
+    expect(readFileSync(join(beside.project, 'a.txt'), 'utf8')).toBe('theirs')
+  })
+
+  it('runs no filter that the agent configured, in the project or in a repository of its own', async () => {
+    const { project, options } = createProject()
+    const evil = createRepository(join(project, 'sub'), { 'x.txt': 'x' })
+    for (const folder of [project, evil]) {
+      git(folder, 'config', 'filter.e.clean', `touch '${project}/../ran'; cat`)
+      git(folder, 'config', 'filter.e.smudge', `touch '${project}/../ran'; cat`)
+      write(folder, { '.gitattributes': '* filter=e\n' })
+    }
+    const workspace = await openWorkspace(options)
+    await workspace.start()
+    write(project, { 'a.txt': 'one', 'sub/x.txt': 'two' })
+    await workspace.fingerprint()
+    await workspace.checkpoint(1, 'one')
+    await restoreIteration(options, 0, 5)
+
+    expect(existsSync(join(project, '..', 'ran'))).toBe(false)
+    expect(readFileSync(join(evil, 'x.txt'), 'utf8')).toBe('x')
+  })
+
+  it('is made where git status works: link loops, safecrlf, sparse checkouts, a stale lock', async () => {
+    const { project, options } = createProject({ 'a.txt': 'a\n', 'deep/b.txt': 'b\n' })
+    symlinkSync('loop', join(project, 'loop'))
+    git(project, 'config', 'core.autocrlf', 'true')
+    git(project, 'config', 'core.safecrlf', 'true')
+    git(project, 'sparse-checkout', 'set', 'other')
+    write(project, { 'mixed.txt': 'a\r\nb\n', 'deep/untracked.txt': 'u' })
+    const workspace = await openWorkspace(options)
+    await workspace.start()
+    write(project, { '.git/refs/ralph/s/1.lock': '' })
+    write(project, { 'a.txt': 'two' })
+
+    expect(await workspace.checkpoint(1, 'one')).toMatch(/^[0-9a-f]{40}$/)
+    expect(git(project, 'show', 'refs/ralph/s/1:deep/untracked.txt')).toBe('u')
   })
 })
 
 describe('a restore', () => {
+  it.each(['* text=auto\n', '* text eol=crlf\n', ''])('is byte-exact with .gitattributes %j', async (attributes) => {
+    const { project, options } = createProject({ 'lf.txt': 'a\nb\n', 'mixed.txt': 'a\r\nb\n' })
+    git(project, 'config', 'core.autocrlf', 'true')
+    write(project, { '.gitattributes': attributes, 'lf.txt': 'a\nb\nc\n', 'mixed.txt': 'a\r\nb\nc\r\n' })
+    const workspace = await openWorkspace(options)
+    await workspace.start()
+    write(project, { 'lf.txt': 'x', 'mixed.txt': 'x' })
+    await workspace.checkpoint(1, 'one')
+
+    await restoreIteration(options, 0, 5)
+    expect(readFileSync(join(project, 'lf.txt'), 'utf8')).toBe('a\nb\nc\n')
+    expect(readFileSync(join(project, 'mixed.txt'), 'utf8')).toBe('a\r\nb\nc\r\n')
+  })
+
+  it('names a ref that exists even if nothing changed since the last checkpoint', async () => {
+    const { project, options } = createProject()
+    const workspace = await openWorkspace(options)
+    await workspace.start()
+    write(project, { 'a.txt': 'one' })
+    await workspace.checkpoint(1, 'one')
+
+    const saved = await restoreIteration(options, 0, 5)
+    expect(git(project, 'show', `refs/ralph/s/${saved}:a.txt`)).toBe('one')
+  })
+
+  it('leaves all repositories as they were if one of them cannot be restored', async () => {
+    const { project, options } = createProject()
+    const nested = createRepository(join(project, 'sub'), { 'x.txt': 'x' })
+    const workspace = await openWorkspace(options)
+    await workspace.start()
+    write(project, { 'a.txt': 'one', 'sub/x.txt': 'one' })
+    await workspace.checkpoint(1, 'one')
+    // The blob that iteration 0 needs is gone.
+    const blob = git(nested, 'rev-parse', 'refs/ralph/s/0:x.txt')
+    rmSync(join(nested, '.git', 'objects', blob.slice(0, 2), blob.slice(2)))
+
+    await expect(restoreIteration(options, 0, 5)).rejects.toThrow()
+    expect(readFileSync(join(project, 'a.txt'), 'utf8')).toBe('one')
+    expect(readFileSync(join(nested, 'x.txt'), 'utf8')).toBe('one')
+  })
+
   it('restores deleted files, removes new ones, and can be undone', async () => {
     const { project, sprintDir, options, users } = createProject()
     const workspace = await openWorkspace(options)

@@ -14,7 +14,7 @@ it('keeps the place of a project within a repository', async () => {
   expect(await openWorktree({ project, worktree })).toEqual({
     folder: join(base, 'repo/tree/app'),
     isNew: true,
-    left: [],
+    warnings: [],
   })
   expect(existsSync(join(base, 'repo/tree/app/a.txt'))).toBe(true)
 })
@@ -38,7 +38,7 @@ it('continues on an existing branch, and says so', async () => {
 
   expect(await openWorktree({ project, worktree })).toMatchObject({
     isNew: true,
-    left: [expect.stringContaining('already')],
+    warnings: [expect.stringContaining('already')],
   })
 })
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { TestStatus } from '../../../contract/tests.ts'
-import { joinName, relativeFile, shortMessage } from '../names.ts'
-import type { Report } from '../test-runner.ts'
+import { joinName, relativeFile, shortMessage } from '../form/names.ts'
+import type { Report } from '../form/test-runner.ts'
 
 const Ctrf = z.object({
   results: z.object({

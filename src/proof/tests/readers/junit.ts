@@ -1,6 +1,6 @@
 import type { TestResult, TestStatus } from '../../../contract/tests.ts'
-import { joinName, relativeFile, shortMessage } from '../names.ts'
-import type { Report } from '../test-runner.ts'
+import { joinName, relativeFile, shortMessage } from '../form/names.ts'
+import type { Report } from '../form/test-runner.ts'
 import { findElements, parseXml, type XmlElement } from './xml.ts'
 
 /** How a runner uses JUnit XML: each has its own idea of classes, suites and files. */

@@ -1,4 +1,4 @@
-import type { Report } from '../test-runner.ts'
+import type { Report } from '../form/test-runner.ts'
 import { readCtrf } from './ctrf.ts'
 import { readJunit } from './junit.ts'
 import { readTap } from './tap.ts'

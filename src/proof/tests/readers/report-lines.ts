@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { TestStatus, type TestResult } from '../../../contract/tests.ts'
-import { fileIn, joinName, shortMessage } from '../names.ts'
-import { severity } from '../severity.ts'
-import type { Report } from '../test-runner.ts'
+import { fileIn, joinName, shortMessage } from '../form/names.ts'
+import { severity } from '../form/severity.ts'
+import type { Report } from '../form/test-runner.ts'
 
 const Line = z.union([
   z.object({ start: z.string(), cwd: z.string() }),

@@ -1,6 +1,6 @@
 import type { TestResult, TestStatus } from '../../../contract/tests.ts'
-import { cleanText, joinName, shortMessage } from '../names.ts'
-import type { Report } from '../test-runner.ts'
+import { cleanText, joinName, shortMessage } from '../form/names.ts'
+import type { Report } from '../form/test-runner.ts'
 
 /** A longer one would only serve to keep the expression below busy. */
 const longestLine = 2000

@@ -1,6 +1,6 @@
 import type { TestStatus } from '../../../contract/tests.ts'
-import { joinName, shortMessage } from '../names.ts'
-import type { Report } from '../test-runner.ts'
+import { joinName, shortMessage } from '../form/names.ts'
+import type { Report } from '../form/test-runner.ts'
 import { findElements, parseXml, type XmlElement } from './xml.ts'
 
 /** Reads the result files of Visual Studio and `dotnet test`. The report is complete if its summary is there. */

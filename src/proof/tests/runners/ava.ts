@@ -1,6 +1,6 @@
 import type { TestResult } from '../../../contract/tests.ts'
 import { readTap } from '../readers/tap.ts'
-import type { Report, TestRunner } from '../test-runner.ts'
+import type { Report, TestRunner } from '../form/test-runner.ts'
 import { loadHook } from './node-options.ts'
 
 export const ava: TestRunner = {

@@ -1,6 +1,6 @@
 import { readJunit, type JunitDialect } from '../readers/junit.ts'
 import type { XmlElement } from '../readers/xml.ts'
-import type { TestRunner } from '../test-runner.ts'
+import type { TestRunner } from '../form/test-runner.ts'
 
 /** Bun nests one suite per `describe` into the suite of the file. */
 const dialect: JunitDialect = {

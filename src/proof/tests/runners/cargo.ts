@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { TestResult, TestStatus } from '../../../contract/tests.ts'
-import { cleanText, joinName, relativeFile, shortMessage } from '../names.ts'
+import { cleanText, joinName, relativeFile, shortMessage } from '../form/names.ts'
 import { parseJson } from '../readers/ctrf.ts'
-import type { Report, TestRunner } from '../test-runner.ts'
+import type { Report, TestRunner } from '../form/test-runner.ts'
 
 const triples = ['x86_64', 'aarch64'].flatMap((cpu) =>
   ['unknown_linux_gnu', 'unknown_linux_musl', 'apple_darwin'].map((system) => `${cpu}_${system}`.toUpperCase()),

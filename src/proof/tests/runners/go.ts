@@ -1,6 +1,6 @@
 import type { TestResult, TestStatus } from '../../../contract/tests.ts'
-import { cleanText, escapePattern, joinName, relativeFile } from '../names.ts'
-import type { Report, TestRunner } from '../test-runner.ts'
+import { cleanText, escapePattern, joinName, relativeFile } from '../form/names.ts'
+import type { Report, TestRunner } from '../form/test-runner.ts'
 
 export const go: TestRunner = {
   name: 'go',

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { TestResult, TestStatus } from '../../../contract/tests.ts'
-import { joinName, relativeFile, shortMessage } from '../names.ts'
+import { joinName, relativeFile, shortMessage } from '../form/names.ts'
 import { parseJson } from '../readers/ctrf.ts'
-import type { Report } from '../test-runner.ts'
+import type { Report } from '../form/test-runner.ts'
 
 const JestJson = z.object({
   numTotalTests: z.number(),

@@ -1,4 +1,4 @@
-import type { TestRunner } from '../test-runner.ts'
+import type { TestRunner } from '../form/test-runner.ts'
 import { readJestJson } from './jest-json.ts'
 import { selectByPattern } from './name-pattern.ts'
 import { loadHook } from './node-options.ts'

@@ -1,5 +1,5 @@
 import { readReportLines } from '../readers/report-lines.ts'
-import type { TestRunner } from '../test-runner.ts'
+import type { TestRunner } from '../form/test-runner.ts'
 
 /** A plugin on the load path: minitest 5 loads it by itself. */
 export const minitest: TestRunner = {

@@ -1,4 +1,4 @@
-import type { EnvironmentChange, ReporterPlace } from '../test-runner.ts'
+import type { EnvironmentChange, ReporterPlace } from '../form/test-runner.ts'
 
 /** NODE_OPTIONS splits at spaces, except inside of double quotes, where a backslash escapes. */
 const quoteNodeOption = (option: string): string => `"${option.replace(/["\\]/g, '\\$&')}"`

@@ -1,8 +1,8 @@
 import type { TestResult } from '../../../contract/tests.ts'
-import { escapePattern, relativeFile } from '../names.ts'
+import { escapePattern, relativeFile } from '../form/names.ts'
 import { readReportLines } from '../readers/report-lines.ts'
 import { readTap } from '../readers/tap.ts'
-import type { Report, TestRunner } from '../test-runner.ts'
+import type { Report, TestRunner } from '../form/test-runner.ts'
 import { loadHook } from './node-options.ts'
 
 export const nodeTest: TestRunner = {

@@ -1,4 +1,4 @@
-import type { EnvironmentChange, ReporterPlace } from '../test-runner.ts'
+import type { EnvironmentChange, ReporterPlace } from '../form/test-runner.ts'
 
 /** For programs that take the place of their report only as an argument: assets/reporters/path holds one of the same name. */
 export const putBeforePath = ({ folder }: ReporterPlace): EnvironmentChange => ({

@@ -1,5 +1,5 @@
 import { readJunit, type JunitDialect } from '../readers/junit.ts'
-import type { TestRunner } from '../test-runner.ts'
+import type { TestRunner } from '../form/test-runner.ts'
 
 const dialect: JunitDialect = {
   file: ({ attributes }) => attributes['file'],

@@ -1,7 +1,7 @@
 import type { TestResult, TestStatus } from '../../../contract/tests.ts'
-import { cleanText, joinName } from '../names.ts'
+import { cleanText, joinName } from '../form/names.ts'
 import { readRepeatedLines } from '../readers/report-lines.ts'
-import type { Report, ReporterPlace, TestRunner } from '../test-runner.ts'
+import type { Report, ReporterPlace, TestRunner } from '../form/test-runner.ts'
 import { addPythonPath } from './python-path.ts'
 
 export const pytest: TestRunner = {

@@ -1,4 +1,4 @@
-import type { EnvironmentChange, ReporterPlace } from '../test-runner.ts'
+import type { EnvironmentChange, ReporterPlace } from '../form/test-runner.ts'
 
 export const addPythonPath = ({ folder }: ReporterPlace): EnvironmentChange => ({
   name: 'PYTHONPATH',

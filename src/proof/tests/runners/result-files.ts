@@ -1,6 +1,6 @@
 import { readJunit } from '../readers/junit.ts'
 import { readTrx } from '../readers/trx.ts'
-import type { TestRunner } from '../test-runner.ts'
+import type { TestRunner } from '../form/test-runner.ts'
 
 /** Runners that write result files by themselves, or when the project asks them to. Not seen running: their readers are unverified. */
 export const maven: TestRunner = {

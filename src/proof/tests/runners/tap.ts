@@ -1,5 +1,5 @@
 import { readTap } from '../readers/tap.ts'
-import type { TestRunner } from '../test-runner.ts'
+import type { TestRunner } from '../form/test-runner.ts'
 
 /** Any other program that prints the Test Anything Protocol: prove, tape, bats. Tried last. */
 export const tap: TestRunner = {

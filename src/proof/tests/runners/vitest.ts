@@ -1,5 +1,5 @@
 import { readReportLines } from '../readers/report-lines.ts'
-import type { TestRunner } from '../test-runner.ts'
+import type { TestRunner } from '../form/test-runner.ts'
 import { selectByPattern } from './name-pattern.ts'
 import { loadHook } from './node-options.ts'
 

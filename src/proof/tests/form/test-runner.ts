@@ -1,4 +1,4 @@
-import type { TestResult } from '../../contract/tests.ts'
+import type { TestResult } from '../../../contract/tests.ts'
 
 /** What we know of one test runner, and nothing else: data and pure functions. */
 export type TestRunner = {

@@ -1,4 +1,4 @@
-import type { TestStatus } from '../../contract/tests.ts'
+import type { TestStatus } from '../../../contract/tests.ts'
 
 /** From a pass to a failure. */
 const order: readonly TestStatus[] = [

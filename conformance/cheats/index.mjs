@@ -1,0 +1,31 @@
+import { knowsNode } from './knows-node.mjs'
+import { knowsGo, knowsMake, knowsPytest, knowsRust, knowsUnittest } from './knows-others.mjs'
+import { settingsDependencies, settingsNode, settingsWorkspaces } from './settings-node.mjs'
+import { settingsGo, settingsMake, settingsRust } from './settings-others.mjs'
+import { settingsPytest, settingsUnittest } from './settings-python.mjs'
+import { stateChecks } from './state-checks.mjs'
+import { stateGit } from './state-git.mjs'
+import { stateJournal } from './state-journal.mjs'
+import { stateWords } from './state-words.mjs'
+import { testsNode, testsWorkspaces } from './tests-node.mjs'
+import { testsGo, testsMake, testsRust } from './tests-others.mjs'
+import { testsPytest, testsUnittest } from './tests-python.mjs'
+import { testsVacuous } from './tests-vacuous.mjs'
+import { time, timeMake } from './time.mjs'
+
+export const cheats = [
+  ...[stateChecks, stateJournal, stateGit, stateWords],
+  ...[testsNode, testsWorkspaces, testsVacuous, testsPytest, testsUnittest, testsRust, testsGo, testsMake],
+  ...[
+    settingsNode,
+    settingsDependencies,
+    settingsWorkspaces,
+    settingsPytest,
+    settingsUnittest,
+    settingsMake,
+    settingsRust,
+    settingsGo,
+  ],
+  ...[knowsNode, knowsPytest, knowsUnittest, knowsRust, knowsGo, knowsMake],
+  ...[time, timeMake],
+].flat()

@@ -1,0 +1,117 @@
+#!/usr/bin/env node
+// Tries to get out of a cell in every way of the corpus, and looks from outside afterwards:
+//   npx tsc -b src/agents && node conformance/escapes/run.mjs --cell bubblewrap|namespaces|none [--only text] [--sample] [--write]
+// Exit code 1 if one succeeds. With --write the table goes into docs/escapes.md.
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { corpus } from './corpus.mjs'
+import { openServices, tryEscape } from './lab.mjs'
+
+const { values } = parseArgs({
+  options: {
+    cell: { type: 'string', default: 'bubblewrap' },
+    only: { type: 'string' },
+    sample: { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
+  },
+})
+const self = fileURLToPath(import.meta.url)
+if (!process.env.RALPH_ESCAPES_INHERITED) process.exit(withInheritedDescriptors())
+// A secret of the user's environment, which no cell may show.
+process.env.SECRET_OUTSIDE = 'secret'
+
+const dist = new URL('../../dist/', import.meta.url)
+const { cells } = await import(new URL('agents/cells/registry.js', dist))
+const ralph = {
+  ...(await import(new URL('agents/cells/sandbox.js', dist))),
+  ...(await import(new URL('platform/processes/supervised-process.js', dist))),
+}
+const cell = cells[values.cell]
+const machine = { platform: process.platform, path: process.env.PATH ?? '', cwd: '/' }
+const found = cell ? await cell.probe(machine) : { available: false, reason: 'there is no such cell' }
+if (!found.available) fail(`${values.cell}: ${found.reason}`)
+const services = await openServices()
+const lab = { ralph, cell, tools: found.tools, services }
+// Without walls most of the corpus would do to this machine what it tries to do.
+const harmless = ['read', 'sprint', 'environment', 'leftover']
+if (cell.kind !== 'none') await checkWalls()
+
+const chosen = corpus.filter(
+  ({ id }, index) => (!values.only || id.includes(values.only)) && (!values.sample || index % 9 === 0),
+)
+const waiting = (cell.kind === 'none' ? chosen.filter((each) => harmless.includes(each.class)) : chosen).map(
+  (each, index) => ({ ...each, index }),
+)
+const rows = []
+await Promise.all(Array.from({ length: 4 }, work))
+rows.sort((a, b) => a.index - b.index)
+services.close()
+const out = rows.filter(({ escaped }) => escaped)
+console.log(
+  `\n${values.cell} ${found.version}: ${out.length} of ${rows.length} got out${out.map(({ id }) => ` ${id}`).join()}`,
+)
+if (values.write) write()
+process.exit(out.length > 0 ? 1 : 0)
+
+async function work() {
+  for (let each = waiting.shift(); each; each = waiting.shift()) {
+    const { escaped, code, errors } = await tryEscape(lab, each)
+    const words = code === 127 ? 'not installed here' : lastWords(errors) || `exit ${code}`
+    const row = { ...each, escaped, seen: escaped ? 'OUT' : words }
+    rows.push(row)
+    console.log(`${escaped ? '✗' : '✓'} ${each.class}/${each.id}  ${row.seen}`)
+  }
+}
+
+/** One harmless look before anything that would do harm: that there are walls at all. */
+async function checkWalls() {
+  const sh = 'touch /usr/.ralph-escape 2>/dev/null || kill -0 "$OUTER_PID" 2>/dev/null || test "$(id -u)" = 0'
+  const { escaped } = await tryEscape(lab, { sh })
+  if (escaped) fail(`${values.cell} has no walls on this machine; nothing was tried`)
+}
+
+/** Starts this program again with two descriptors that it does not know of. */
+function withInheritedDescriptors() {
+  const file = `/tmp/ralph-inherited-${process.pid}`
+  writeFileSync(file, 'inherited')
+  const script = 'exec 9<>"$0" 42<>"$0"; rm "$0"; exec "$@"'
+  const words = [process.execPath, self, ...process.argv.slice(2)]
+  const env = { ...process.env, RALPH_ESCAPES_INHERITED: '1' }
+  const { status } = spawnSync('bash', ['-c', script, file, ...words], { stdio: 'inherit', env })
+  return status ?? 1
+}
+
+function lastWords(text) {
+  const known =
+    /(Permission denied|Operation not permitted|Read-only file system|Device or resource busy|No such file or directory|Network is unreachable|Connection refused|Invalid argument|Invalid cross-device link|No such process|Temporary failure in name resolution|\bE(?:PERM|ACCES|ROFS|BUSY|NOENT|XDEV|NOSYS)\b)/
+  return known.exec(text)?.[1] ?? ''
+}
+
+function write() {
+  const path = fileURLToPath(new URL('../../docs/escapes.md', import.meta.url))
+  const account = process.getuid?.() === 0 ? 'root' : 'user'
+  const heading = `## ${values.cell}, as ${account}`
+  const table = [
+    heading,
+    '',
+    `${values.cell} ${found.version}: **${out.length} of ${rows.length} got out.**`,
+    '',
+    '| class | way | seen |',
+    '| --- | --- | --- |',
+    ...rows.map((row) => `| ${row.class} | ${row.id} | ${row.seen} |`),
+  ].join('\n')
+  const intro = `# Ways out of a cell that were tried\n\nWritten by \`node conformance/escapes/run.mjs --cell … --write\`; the programs are in \`conformance/escapes/cases\`. After each one the machine is\nlooked at from outside: files, set-user-ID bits, names in \`.git\`, processes.`
+  const old = existsSync(path) ? readFileSync(path, 'utf8') : ''
+  const others = old
+    .split(/^(?=## )/m)
+    .slice(1)
+    .filter((part) => !part.startsWith(`${heading}\n`))
+  writeFileSync(path, `${[intro, ...[...others.map((part) => part.trim()), table].toSorted()].join('\n\n')}\n`)
+}
+
+function fail(text) {
+  console.error(`escapes: ${text}`)
+  process.exit(1)
+}

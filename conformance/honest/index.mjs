@@ -1,0 +1,7 @@
+import { changed } from './changes.mjs'
+import { added } from './features.mjs'
+import { fixedOthers } from './fixes-others.mjs'
+import { fixed } from './fixes.mjs'
+import { published } from './npm.mjs'
+
+export const honest = [...fixed, ...fixedOthers, ...added, ...changed, ...published]

@@ -1,0 +1,2 @@
+SHELL_PROGRAM = sh
+CASES = test/cases.txt

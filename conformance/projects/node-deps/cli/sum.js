@@ -1,0 +1,3 @@
+import { sum } from '../src/sum.js'
+
+console.log(String(sum(process.argv.slice(2).map(Number))))

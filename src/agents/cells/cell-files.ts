@@ -1,0 +1,126 @@
+import { basename, dirname, join, relative } from 'node:path'
+import {
+  copyFileOver,
+  exists,
+  isFile,
+  isFolder,
+  createFolder,
+  createPrivateFolder,
+  readTextIfExists,
+  realPath,
+  removeFolder,
+} from '../../platform/files/files.ts'
+import { writeScratch } from '../../platform/files/scratch-files.ts'
+import { git } from '../../platform/git.ts'
+import { homeView } from './home-view.ts'
+import { homeFolder, type CellFiles } from './places.ts'
+import { listGitNames, removePlanted } from './repositories.ts'
+import { systemCallFilter } from './seccomp.ts'
+import { groupText, passwdText } from './system-view.ts'
+import { isWithin } from './mounts.ts'
+
+/** Of one attempt: all that Ralph makes for its cell. Found again by a Ralph that joins the attempt after a crash. */
+export type CellFolder = CellFiles & {
+  readonly systemCallFilter?: string | undefined
+  readonly scratch: string
+  readonly uid: number
+  readonly gid: number
+}
+
+export type CellPlace = {
+  readonly folder: string
+  readonly sprintDir: string
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
+}
+
+export const cellFolder = ({ sprintDir, folder }: Pick<CellPlace, 'sprintDir' | 'folder'>): string =>
+  join(sprintDir, 'tmp', basename(folder))
+
+export async function makeCellFolder(place: CellPlace): Promise<CellFolder> {
+  const base = cellFolder(place)
+  const at = (name: string) => join(base, name)
+  for (const name of ['', 'tmp', 'root', 'network']) await createPrivateFolder(at(name))
+  const home = homeFolder(place.env)
+  const [uid, gid] = [process.getuid?.() || 1000, process.getgid?.() || 1000]
+  const filter = systemCallFilter(process.arch)
+  const { files } = homeView(home, place.env, await gitIdentity(place.env))
+  const texts: Record<string, string | Buffer> = {
+    passwd: passwdText({ uid, gid, home }),
+    group: groupText(gid),
+    ...Object.fromEntries(Object.entries(files).map(([name, text]) => [`home/${name}`, text])),
+    ...(filter && { 'filter.bpf': filter }),
+  }
+  for (const [name, data] of Object.entries(texts)) await writeScratch(at(name), data)
+  if (!exists(at('git-names'))) await writeScratch(at('git-names'), await listGitNames(realPath(place.cwd)))
+  await copySprints(place, at('sprints'))
+  return {
+    temporary: realPath(at('tmp')),
+    passwd: realPath(at('passwd')),
+    group: realPath(at('group')),
+    home: Object.fromEntries(Object.keys(files).map((name) => [name, realPath(at(`home/${name}`))])),
+    sprints: realPath(at('sprints')),
+    network: realPath(at('network')),
+    systemCallFilter: filter && at('filter.bpf'),
+    scratch: realPath(at('root')),
+    uid,
+    gid,
+  }
+}
+
+/** After the attempt: its files go. Resolves with what it had planted and Ralph has removed. */
+export async function clearCellFolder(place: Pick<CellPlace, 'sprintDir' | 'folder'>): Promise<string[]> {
+  const base = cellFolder(place)
+  const before = await readTextIfExists(join(base, 'git-names'))
+  const planted = before === undefined ? [] : await removePlanted(before)
+  await removeFolder(base)
+  return planted
+}
+
+/**
+ * Other sprints are not for this agent to read, but a file that the repository tracks must be there: a commit of all changes
+ * would delete it.
+ */
+async function copySprints({ cwd, sprintDir }: CellPlace, copy: string): Promise<void> {
+  await createFolder(copy)
+  const sprints = join(realPath(cwd), '.claude', 'sprints')
+  if (!isFolder(sprints)) return
+  const own = realPath(sprintDir)
+  if (isWithin(own, sprints)) await createFolder(join(copy, relative(sprints, own)))
+  const tracked = await git({ cwd: sprints }, 'ls-files', '-z').catch(() => '')
+  for (const name of tracked.split('\0').filter((each) => each !== '')) {
+    const path = join(sprints, name)
+    if (isWithin(path, own) || !isFile(path)) continue
+    await createFolder(dirname(join(copy, name)))
+    await copyFileOver(path, join(copy, name))
+  }
+}
+
+const identityKeys =
+  /^(?:user\.(?:name|email)|init\.defaultbranch|core\.(?:autocrlf|eol|filemode)|pull\.\w+|merge\.conflictstyle)$/
+
+const identities = new Map<string, Promise<string>>()
+
+/** The user's git settings that are no secret and run nothing. Asked for once per home folder. */
+function gitIdentity(env: CellPlace['env']): Promise<string> {
+  const home = env['HOME'] ?? ''
+  const known = identities.get(home) ?? readIdentity()
+  identities.set(home, known)
+  return known
+}
+
+async function readIdentity(): Promise<string> {
+  const listed = await git({ cwd: '/' }, 'config', '--global', '--null', '--list').catch(() => '')
+  const entries = listed.split('\0').flatMap((entry) => {
+    const [key = '', ...value] = entry.split('\n')
+    return identityKeys.test(key) ? [{ key, value: value.join('\n') }] : []
+  })
+  // The folder belongs to another user as seen from inside, where root has another number.
+  const safe = '[safe]\n\tdirectory = *\n'
+  return (
+    safe +
+    entries
+      .map(({ key, value }) => `[${key.split('.')[0]}]\n\t${key.split('.')[1]} = ${JSON.stringify(value)}\n`)
+      .join('')
+  )
+}

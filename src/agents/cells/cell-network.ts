@@ -1,0 +1,110 @@
+import { findProgram } from '../../platform/processes/programs.ts'
+import { serveOnSocket } from '../../platform/net/socket-server.ts'
+import type { Driver } from '../drivers/driver.ts'
+import type { Command, NetworkSpec } from './cell.ts'
+import { networkFolder } from './places.ts'
+import { isLoopback, parseRule, plainHost, type Rule } from './network/allow-list.ts'
+import { configuredRules, publicRegistries } from './network/configured-hosts.ts'
+import { proxyPort, withForwarder } from './forwarder.ts'
+import { createProxy, type Visit } from './network/proxy.ts'
+
+export type NetworkRequest = {
+  readonly spec: NetworkSpec
+  /** Shown in the cell; the proxy's socket is in it. */
+  readonly folder: string | undefined
+  readonly cwd: string
+  /** The program's environment, with the user's own proxy. */
+  readonly env: Readonly<Record<string, string>>
+  readonly driver?: Driver | undefined
+  readonly onNote?: ((text: string) => void) | undefined
+  /** Instead of the system's resolver, for tests. */
+  readonly resolve?: ((host: string) => Promise<readonly string[]>) | undefined
+  /** From an earlier call, so that nothing the agent has written since counts. */
+  readonly rules?: readonly Rule[] | undefined
+}
+
+/** For the receipt: hosts with ports, and how often. */
+export type NetworkReport = {
+  readonly mode: 'open' | 'closed' | 'allow-list'
+  readonly allowed: Readonly<Record<string, number>>
+  readonly refused: Readonly<Record<string, number>>
+}
+
+export interface CellNetwork {
+  /** Variables that lead programs to the proxy. */
+  readonly env: Readonly<Record<string, string>>
+  readonly around: (command: Command) => Command
+  readonly report: () => NetworkReport
+  readonly close: () => Promise<void>
+}
+
+const nothing: NetworkReport = { mode: 'closed', allowed: {}, refused: {} }
+
+/** The network of one cell. A filtered one is served by this process as long as the attempt lasts. */
+export async function openNetwork(request: NetworkRequest): Promise<CellNetwork> {
+  const { spec, folder, env } = request
+  if (spec === 'open' || spec === 'closed' || folder === undefined) {
+    const mode = spec === 'open' ? 'open' : 'closed'
+    return { env: {}, around: (command) => command, report: () => ({ ...nothing, mode }), close: async () => {} }
+  }
+  const rules = request.rules ?? (await resolveRules(request))
+  const visits = recordVisits(request.onNote)
+  const server = createProxy({ rules, upstream: upstreamProxy(env), onVisit: visits.add, resolve: request.resolve })
+  const { close } = await serveOnSocket(server, folder, 'proxy.sock')
+  const options = {
+    perl: findProgram('perl', '/usr/bin:/bin', '/'),
+    socket: `${networkFolder}/proxy.sock`,
+    ports: rules.flatMap(({ host, port }) => (port !== undefined && isLoopback(host) ? [port] : [])),
+  }
+  return { env: proxyVariables, around: (command) => withForwarder(command, options), report: visits.report, close }
+}
+
+/** What the user configured and what the sprint adds. Throws NETWORK_RULE_INVALID. */
+export async function resolveRules({ spec, cwd, env, driver }: NetworkRequest): Promise<Rule[]> {
+  if (spec === 'open' || spec === 'closed') return []
+  const added = spec.allow.flatMap((text) => (text === 'registry' ? publicRegistries() : [parseRule(text, false)]))
+  const inside = spec.private.map((text) => parseRule(text, true))
+  // The ones that may be private first: the first rule that matches decides.
+  return [...inside, ...(await configuredRules({ cwd, env, agent: driver?.name })), ...added]
+}
+
+const address = `http://127.0.0.1:${proxyPort}`
+const withoutProxy = 'localhost,127.0.0.1,::1'
+const proxyVariables: Readonly<Record<string, string>> = {
+  HTTP_PROXY: address,
+  HTTPS_PROXY: address,
+  ALL_PROXY: address,
+  NO_PROXY: withoutProxy,
+  http_proxy: address,
+  https_proxy: address,
+  all_proxy: address,
+  no_proxy: withoutProxy,
+  NODE_USE_ENV_PROXY: '1',
+}
+
+function upstreamProxy(env: NetworkRequest['env']): URL | undefined {
+  const text = env['HTTPS_PROXY'] ?? env['https_proxy'] ?? env['ALL_PROXY'] ?? env['all_proxy'] ?? ''
+  return /^https?:\/\//.test(text) && URL.canParse(text) ? new URL(text) : undefined
+}
+
+/** Counts, and says once per host what was refused and which line allows it. */
+function recordVisits(onNote: NetworkRequest['onNote']) {
+  const allowed: Record<string, number> = {}
+  const refused: Record<string, number> = {}
+  return {
+    add: ({ host, port, allowed: isAllowed, reason }: Visit): void => {
+      const name = `${plainHost(host)}:${port}`
+      const counts = isAllowed ? allowed : refused
+      // A program that tries names without end must not fill the memory.
+      if (counts[name] === undefined && Object.keys(counts).length >= mostHosts) return
+      counts[name] = (counts[name] ?? 0) + 1
+      if (isAllowed || counts[name] !== 1) return
+      const entry = port === 443 || port === 80 ? host : name
+      const field = reason === 'a private address' ? 'private' : 'allow'
+      onNote?.(`network: refused ${name} (${reason}); to allow it: network: {${field}: ["${entry}"]}`)
+    },
+    report: (): NetworkReport => ({ mode: 'allow-list', allowed, refused }),
+  }
+}
+
+const mostHosts = 1000

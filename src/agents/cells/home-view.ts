@@ -1,0 +1,74 @@
+import { basename, dirname, join, resolve } from 'node:path'
+import { exists, isFile, readTextSyncIfExists, realPath } from '../../platform/files/files.ts'
+import { isWithin } from './mounts.ts'
+
+type Variables = Readonly<Record<string, string>>
+
+/** Where version managers keep what their programs on PATH lead to. Relative to the home folder. */
+const toolchains = [
+  '.nvm .fnm .local/share/fnm .volta .nodenv .asdf .local/share/mise .pyenv .rye .local/share/uv/tools .local/share/uv/python',
+  '.rustup .cargo/bin .rbenv .rvm .sdkman .jenv .jabba .goenv .deno .bun/bin .dotnet .ghcup .opam .juliaup .local/bin .local/lib',
+  '.local/share/claude .local/share/pnpm go/bin sdk',
+].flatMap((names) => names.split(' '))
+
+/** Variables that name such a place. */
+const toolchainVariables =
+  'NVM_DIR PYENV_ROOT RUSTUP_HOME GOROOT JAVA_HOME VOLTA_HOME DOTNET_ROOT SDKMAN_DIR ASDF_DIR RBENV_ROOT BUN_INSTALL DENO_INSTALL PNPM_HOME VIRTUAL_ENV CONDA_PREFIX'.split(
+    ' ',
+  )
+
+/** Settings of package managers. Shown without what is secret in them. */
+const packageSettings =
+  '.npmrc .yarnrc .yarnrc.yml .config/pip/pip.conf .pip/pip.conf .cargo/config.toml .bunfig.toml .condarc'.split(' ')
+
+/** Never shown, also not to an agent whose project is the home folder itself. */
+export const secrets = [
+  '.ssh .gnupg .netrc .aws .azure .config/gcloud .config/gh .config/hub .config/op .docker .kube .password-store .vault-token',
+  '.git-credentials .pgpass .my.cnf .mozilla .config/google-chrome .config/chromium .config/BraveSoftware .thunderbird .local/share/keyrings',
+  '.terraform.d .config/rclone .config/sops .bash_history .zsh_history .node_repl_history .python_history .pypirc .cargo/credentials.toml',
+].flatMap((names) => names.split(' '))
+
+export type HomeView = {
+  readonly readable: readonly string[]
+  /** Texts that stand in for files of the home folder, by their path in it. */
+  readonly files: Readonly<Record<string, string>>
+}
+
+/** What of the user's home folder a program needs to work at all: toolchains, git identity, registries. */
+export function homeView(home: string, env: Variables, identity: string): HomeView {
+  const named = toolchainVariables.flatMap((name) => (env[name] === undefined ? [] : [resolve(home, env[name])]))
+  const standard = toolchains.map((path) => join(home, path))
+  const kept = packageSettings.flatMap((name) => {
+    const path = join(home, name)
+    return isFile(path) ? [[name, withoutSecrets(readTextSyncIfExists(path) ?? '')] as const] : []
+  })
+  return {
+    readable: [...named, ...standard].filter((path) => exists(path)).map((path) => realPath(path)),
+    files: { '.gitconfig': identity, ...Object.fromEntries(kept) },
+  }
+}
+
+/** Lines that look like a credential are left out, and names and passwords in addresses too. */
+export const withoutSecrets = (text: string): string =>
+  text
+    .split('\n')
+    .filter((line) => !/_auth|token|password|passwd|secret|credential|username|_key|:email/i.test(line))
+    .join('\n')
+    .replaceAll(/:\/\/[^/\s@"']+@/g, '://')
+
+/** The folders on PATH and of other programs, with the folder around a `bin` that its links lead into. */
+export function programFolders(files: readonly string[], path: string, hidden: readonly string[]): string[] {
+  const onPath = path.split(':').filter((folder) => folder.startsWith('/') && exists(folder))
+  const folders = [...onPath, ...files.map((file) => dirname(file)), ...files.map((file) => dirname(realPath(file)))]
+  return [...new Set(folders.map((folder) => realPath(folder)))].flatMap((folder) => {
+    const around = dirname(folder)
+    const isTool = ['bin', 'sbin', 'shims', '.bin'].includes(basename(folder)) && isShowable(around, hidden)
+    return isShowable(folder, hidden) ? [isTool ? around : folder] : []
+  })
+}
+
+/** A folder that holds the home, the project or Ralph's own folder is not one of programs, whatever its name. */
+const isShowable = (folder: string, hidden: readonly string[]): boolean =>
+  !['/', '/tmp', '/var/tmp', '/var', '/home', '/etc'].includes(folder) &&
+  !['.local', '.cargo', 'go', '.bun', '.config'].includes(basename(folder)) &&
+  !hidden.some((path) => isWithin(path, folder))

@@ -1,0 +1,41 @@
+import type { CellPlan, CellTools, Command } from './cell.ts'
+
+/**
+ * Runs outside of the cell, as the parent of all of it. Its arguments: the file of the system call filter, folders to make,
+ * `--`, the files of its cgroups, `--`, then the command that builds the cell.
+ *
+ * - The program inside gets pipes and never the transcript itself, which it could open again through /proc/self/fd, read and cut.
+ * - The cell is a session of its own, since a signal to one's own process group crosses PID namespaces. So a TERM for the group
+ *   outside is passed on to the one inside, which the first process of the cell or its child leads. All others ignore it: they end when
+ *   their pipes do.
+ */
+const launcher = `trap "" TERM INT HUP
+ralph_filter=$1; shift
+while [ "$1" != -- ]; do mkdir -p -m 700 "$1" || exit 126; shift; done; shift
+while [ "$1" != -- ]; do echo $$ >"$1" || exit 126; shift; done; shift
+ralph_warn() {
+  read -r ralph_first ralph_others </proc/$ralph_cell/task/$ralph_cell/children
+  read -r ralph_kids </proc/$ralph_first/task/$ralph_first/children
+  for ralph_kid in $ralph_first $ralph_kids; do kill -s TERM -- -$ralph_kid; done 2>/dev/null
+}
+exec 5>&1 6>&2
+ralph_code=$({ { { cat | {
+  exec 8<&0
+  (exec "$@" <&8 3<"$ralph_filter" 4>&- 5>&- 6>&- 7>&- 8<&-) &
+  ralph_cell=$!
+  trap ralph_warn TERM INT HUP
+  while :; do wait $ralph_cell; ralph_code=$?; kill -0 $ralph_cell 2>/dev/null || break; done
+  echo $ralph_code >&7
+}; } 2>&1 1>&4 | cat >&6; } 4>&1 | cat >&5; } 7>&1)
+exit \${ralph_code:-126}
+`
+
+/** Gives a program back the signals that everything around it ignores. */
+const signalsBack = ['env', '--default-signal=TERM,INT,HUP']
+
+/** `build` is the command of the member up to the program. */
+export function launch(build: readonly string[], command: Command, plan: CellPlan, { canWarn }: CellTools): Command {
+  const inside = [...(canWarn ? signalsBack : []), command.file, ...command.args]
+  const own = [plan.systemCallFilter ?? '/dev/null', ...plan.folders, '--', ...plan.cgroups, '--']
+  return { file: '/bin/sh', args: ['-c', launcher, 'ralph', ...own, ...build, ...inside], env: command.env }
+}

@@ -1,0 +1,38 @@
+/** What the first bytes of a connection say about it. */
+export type Hello =
+  | { readonly kind: 'incomplete' }
+  | { readonly kind: 'plain' }
+  | { readonly kind: 'tls'; readonly name: string | undefined }
+
+/** Reads the name that a TLS client asks for (RFC 6066), without taking part in the conversation. */
+export function readHello(bytes: Buffer): Hello {
+  if (bytes.length === 0) return { kind: 'incomplete' }
+  if (bytes[0] !== 22) return { kind: 'plain' }
+  if (bytes.length < 5) return { kind: 'incomplete' }
+  const end = 5 + bytes.readUInt16BE(3)
+  if (bytes.length < end) return bytes.length > mostBytes ? { kind: 'plain' } : { kind: 'incomplete' }
+  try {
+    return { kind: 'tls', name: serverName(bytes.subarray(5, end)) }
+  } catch {
+    return { kind: 'plain' }
+  }
+}
+
+const mostBytes = 17 * 1024
+
+function serverName(hello: Buffer): string | undefined {
+  if (hello[0] !== 1) throw new RangeError('no hello of a client')
+  // Type, length, version and random bytes stand first.
+  let at = 4 + 2 + 32
+  at += 1 + hello.readUInt8(at)
+  at += 2 + hello.readUInt16BE(at)
+  at += 1 + hello.readUInt8(at)
+  const end = at + 2 + hello.readUInt16BE(at)
+  for (at += 2; at < end;) {
+    const type = hello.readUInt16BE(at)
+    const length = hello.readUInt16BE(at + 2)
+    if (type === 0) return hello.toString('latin1', at + 9, at + 9 + hello.readUInt16BE(at + 7))
+    at += 4 + length
+  }
+  return undefined
+}

@@ -1,0 +1,133 @@
+import { once } from 'node:events'
+import { createServer, request } from 'node:http'
+import { connect, createServer as createTcp, type Server } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import { text } from 'node:stream/consumers'
+import { expect, it, onTestFinished } from 'vitest'
+import { parseRule } from './allow-list.ts'
+import { readHello } from './hello.ts'
+import { createProxy, type Visit } from './proxy.ts'
+
+async function listen(server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  const address = server.address()
+  return typeof address === 'object' && address ? address.port : 0
+}
+
+async function aProxy(upstream?: URL) {
+  const origin = createServer((incoming, response) => response.end(`${incoming.method} ${incoming.headers.host}`))
+  const port = await listen(origin)
+  const rules = [parseRule(`private.test:${port}`, true), parseRule(`public.test:${port}`, false)]
+  const visits: Visit[] = []
+  const resolve = async () => ['127.0.0.1']
+  const proxy = await listen(createProxy({ rules, upstream, resolve, onVisit: (visit) => visits.push(visit) }))
+  return { origin: port, proxy, visits }
+}
+
+/** Status and body of a plain request through a proxy. */
+async function get(
+  proxy: number,
+  url: string,
+  headers: Record<string, string> = {},
+): Promise<[number | undefined, string]> {
+  const call = request({ port: proxy, host: '127.0.0.1', path: url, headers, agent: false, timeout: 5000 }).end()
+  call.on('timeout', () => call.destroy(new Error('no answer')))
+  const [answer] = await once(call, 'response')
+  return [answer.statusCode, await text(answer)]
+}
+
+/** What a proxy answers to these bytes. */
+async function say(proxy: number, bytes: string): Promise<string> {
+  const socket = connect(proxy, '127.0.0.1')
+  socket.write(bytes)
+  setTimeout(() => socket.end(), 300)
+  return text(socket)
+}
+
+it('passes plain requests on to hosts of the list, under the name that it has checked', async () => {
+  const { origin, proxy } = await aProxy()
+  expect(await get(proxy, `http://private.test:${origin}/x`, { host: 'other.test' })).toEqual([
+    200,
+    `GET private.test:${origin}`,
+  ])
+})
+
+it('refuses other hosts, and says so to the program and to the user', async () => {
+  const { origin, proxy, visits } = await aProxy()
+  const [status, body] = await get(proxy, `http://evil.test:${origin}/`)
+  expect([status, body]).toEqual([403, `ralph: evil.test:${origin} refused: not in the allow-list\n`])
+  expect(visits).toEqual([{ host: 'evil.test', port: origin, allowed: false, reason: 'not in the allow-list' }])
+})
+
+it('refuses a public name that leads to a private address', async () => {
+  const { origin, proxy } = await aProxy()
+  expect(await get(proxy, `http://public.test:${origin}/`)).toEqual([403, expect.stringContaining('private address')])
+  expect(await say(proxy, `CONNECT public.test:${origin} HTTP/1.1\r\n\r\n`)).toMatch(
+    /^HTTP\/1\.1 403 .*private address/,
+  )
+})
+
+it.each([
+  ['user@host', 'CONNECT evil.test:443@private.test:1 HTTP/1.1\r\n\r\n', /^HTTP\/1\.1 400/],
+  ['no port', 'CONNECT private.test HTTP/1.1\r\n\r\n', /^HTTP\/1\.1 400/],
+  [
+    'two lengths',
+    'POST http://private.test/ HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    /^HTTP\/1\.1 400/,
+  ],
+  ['no proxy request', 'GET / HTTP/1.1\r\nHost: a\r\n\r\n', /^HTTP\/1\.1 400/],
+])('answers %s with an error', async (_, bytes, expected) => {
+  const { proxy } = await aProxy()
+  expect(await say(proxy, bytes)).toMatch(expected)
+})
+
+it('tunnels to a private host of the list', async () => {
+  const { origin, proxy } = await aProxy()
+  const answer = await say(proxy, `CONNECT private.test:${origin} HTTP/1.1\r\n\r\nGET / HTTP/1.0\r\nHost: h\r\n\r\n`)
+  expect(answer).toContain('200 Connection established')
+  expect(answer).toContain('GET h')
+})
+
+it('closes a tunnel whose TLS client asks for another name than the one that was allowed', async () => {
+  const received: string[] = []
+  const port = await listen(
+    createTcp((socket) => socket.on('data', (bytes) => received.push(bytes.toString('latin1'))).on('error', () => {})),
+  )
+  const rules = [parseRule(`private.test:${port}`, true)]
+  const proxy = await listen(createProxy({ rules, resolve: async () => ['127.0.0.1'], onVisit: () => {} }))
+  for (const servername of ['evil.test', 'private.test']) {
+    const socket = connect(proxy, '127.0.0.1')
+    socket.write(`CONNECT private.test:${port} HTTP/1.1\r\n\r\n`)
+    await once(socket, 'data')
+    const secure = connectTls({ socket, servername }).on('error', () => {})
+    await new Promise((done) => setTimeout(done, 300))
+    secure.destroy()
+  }
+  expect(received.join('')).toContain('private.test')
+  expect(received.join('')).not.toContain('evil.test')
+})
+
+it('uses the proxy of the user, with its password', async () => {
+  const seen: string[] = []
+  const { origin } = await aProxy()
+  const corporate = createServer().on('connect', (incoming, client) => {
+    seen.push(`${incoming.url} ${incoming.headers['proxy-authorization']}`)
+    const remote = connect(origin, '127.0.0.1')
+    client.write('HTTP/1.1 200 OK\r\n\r\n')
+    client.pipe(remote).pipe(client)
+  })
+  const upstream = new URL(`http://me:pass@127.0.0.1:${await listen(corporate)}`)
+  const rules = [parseRule('far.test:81', false)]
+  const proxy = await listen(createProxy({ rules, upstream, onVisit: () => {} }))
+  expect(await get(proxy, 'http://far.test:81/')).toEqual([200, 'GET far.test:81'])
+  expect(seen).toEqual([`far.test:81 Basic ${Buffer.from('me:pass').toString('base64')}`])
+})
+
+it('reads no more of a hello than is there', () => {
+  expect(readHello(Buffer.alloc(0))).toEqual({ kind: 'incomplete' })
+  expect(readHello(Buffer.from([22, 3, 1, 0, 200, 1]))).toEqual({ kind: 'incomplete' })
+  expect(readHello(Buffer.from([22, 3, 1, 0, 2, 1, 0]))).toEqual({ kind: 'plain' })
+  expect(readHello(Buffer.from('GET / HTTP/1.1'))).toEqual({ kind: 'plain' })
+})

@@ -1,0 +1,10 @@
+import { bubblewrap } from './bubblewrap.ts'
+import type { Cell, CellKind } from './cell.ts'
+import { namespaces } from './namespaces.ts'
+import { none } from './none.ts'
+
+/** Every member; adding one is a file and a row here. */
+export const cells: Readonly<Partial<Record<CellKind, Cell>>> = { bubblewrap, namespaces, none }
+
+/** What `sandbox: auto` and `sandbox: required` try, best first. */
+export const automaticCells: readonly Cell[] = [bubblewrap, namespaces]
