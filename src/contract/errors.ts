@@ -99,6 +99,7 @@ export const errorCodes = {
   WORKFLOW_WORKTREE_INVALID_CLEANUP_MODE: badInput,
   UNRESOLVED_VARIABLES: badInput,
   RECOMMENDED_PROMPT: badInput,
+  DEPRECATED_FIELD: badInput,
   TOO_MANY_PROBLEMS: badInput,
   FILE_NOT_FOUND: notFound,
   YAML_PARSE_ERROR: badInput,

@@ -354,7 +354,9 @@ export const Progress = fileObject({
     .array(fileObject({ file: z.string(), hash: z.string() }))
     .optional()
     .describe('Files that define the checks, as they were at the start'),
-  proofBaseline: ProofBaseline.optional().describe('The project before the first agent, which claims are measured against'),
+  proofBaseline: ProofBaseline.optional().describe(
+    'The project before the first agent, which claims are measured against',
+  ),
   unprovenClaims: z.int().optional().describe('Claims that were refused because nothing proved them'),
   claimPrompt: z.string().optional().describe('What a refused claim lacks; the next prompt includes it'),
   claimQuestion: fileObject({ iteration: z.int(), summary: z.string(), proof: ProofMark })

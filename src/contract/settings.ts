@@ -14,7 +14,10 @@ const roomFields = {
   copy: z.array(nonEmptyText).optional().describe('Ignored files that the room needs, such as .env.test'),
   install: nonEmptyText.optional().describe('Command that installs packages; detected from the lockfile if not given'),
   network: z.boolean().optional().describe('Whether checks may use the network; default false'),
-  services: z.array(nonEmptyText).optional().describe('Services on this machine that the checks need; opens the network'),
+  services: z
+    .array(nonEmptyText)
+    .optional()
+    .describe('Services on this machine that the checks need; opens the network'),
 }
 /** Where the checks of a claim run. */
 export const CheckRoom = z.union([z.enum(['clean', 'off']), fileObject(roomFields)])

@@ -16,7 +16,8 @@ export const defuseOldReportForm = (prompt: string): string => prompt.replaceAll
 /** Describes the checks that failed when they last ran. */
 export function formatRefusals(progress: Progress, characters: number): string | undefined {
   const { claimPrompt } = progress
-  const claim = claimPrompt === undefined ? [] : [`## The claim was not accepted\n\n${clipText(claimPrompt, characters)}`]
+  const claim =
+    claimPrompt === undefined ? [] : [`## The claim was not accepted\n\n${clipText(claimPrompt, characters)}`]
   const sections = [...claim, ...formatRedChecks(progress, characters)]
   return sections.length > 0 ? sections.join('\n\n') : undefined
 }
@@ -25,9 +26,9 @@ function formatRedChecks({ refusedBy = [], baseline = [] }: Progress, characters
   const share = characters / refusedBy.length
   const wasRed = (check: string) => baseline.some(({ name, passed }) => name === check && !passed)
   return refusedBy.map(({ name, output, reason, exitCode }) => {
-      const why = reason ?? `exit code ${exitCode}`
-      return `## Refused: ${name}\n\nRalph ran this check itself and it failed (${why}${wasRed(name) ? '; it was already failing before the sprint began' : ''}). The goal is not reached until it passes. Its output ends with:\n\n${quoteFenced(clipTextStart(output, share))}`
-    })
+    const why = reason ?? `exit code ${exitCode}`
+    return `## Refused: ${name}\n\nRalph ran this check itself and it failed (${why}${wasRed(name) ? '; it was already failing before the sprint began' : ''}). The goal is not reached until it passes. Its output ends with:\n\n${quoteFenced(clipTextStart(output, share))}`
+  })
 }
 
 export function formatFeedback({ feedback: failed = [] }: Progress): string | undefined {

@@ -5,7 +5,12 @@ import { openQuestion } from './question.ts'
 /** What the loop does with a claim after its proof. */
 export type ClaimDecision =
   | { readonly kind: 'accept'; readonly progress: Progress; readonly live: LiveIteration }
-  | { readonly kind: 'refuse' | 'ask'; readonly progress: Progress; readonly live: LiveIteration; readonly reason: string }
+  | {
+      readonly kind: 'refuse' | 'ask'
+      readonly progress: Progress
+      readonly live: LiveIteration
+      readonly reason: string
+    }
   /** Red tests passed when run again: the checks run once more, and no iteration is spent. */
   | { readonly kind: 'run-again'; readonly progress: Progress; readonly live: LiveIteration }
 
@@ -101,4 +106,3 @@ export function acceptByAnswer(progress: Progress, answer: string, at: number): 
     stats: { ...kept.stats, completedAt: at },
   }
 }
-

@@ -27,7 +27,10 @@ export async function proveWithChecks(
   return { type: 'checks-ended', at: ports.clock.now(), iteration, results, proof }
 }
 
-async function recordBaseline(request: ProverRequest, { ports, signal }: OrderContext): Promise<ChecksEnded | undefined> {
+async function recordBaseline(
+  request: ProverRequest,
+  { ports, signal }: OrderContext,
+): Promise<ChecksEnded | undefined> {
   try {
     const recorded = await ports.prover?.recordBaseline(request, signal)
     if (!recorded || signal.aborted) return undefined

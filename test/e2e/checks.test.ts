@@ -214,7 +214,10 @@ describe('a check', () => {
   it('sees only the variables that SPRINT.yaml names, and none of Ralph', async () => {
     const sprint = await createTestSprint({
       env: { SECRET_TOKEN: 's3cret', DB_URL: 'db' },
-      sprint: { 'done-when': [{ run: 'test -f done && echo "$SECRET_TOKEN|$DB_URL|$RALPH_ATTEMPT|"; false' }], env: { pass: ['DB_URL'] } },
+      sprint: {
+        'done-when': [{ run: 'test -f done && echo "$SECRET_TOKEN|$DB_URL|$RALPH_ATTEMPT|"; false' }],
+        env: { pass: ['DB_URL'] },
+      },
       answers: { '*': { run: 'touch done', report: goalComplete } },
     })
 

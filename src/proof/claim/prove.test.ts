@@ -46,13 +46,13 @@ async function claimAfter(files: Files, act: (project: string) => void, { check,
   return { recorded, ...proved }
 }
 
-const testOf = (name: string, body: string): string =>
+const testText = (name: string, body: string): string =>
   `const test = require('node:test'); const assert = require('node:assert'); const lib = require('../lib.js')\ntest('${name}', () => { ${body} })\n`
 
 const green: Files = {
   'package.json': '{"scripts":{"test":"node --test"}}',
   'lib.js': 'exports.add = (a, b) => a + b\n',
-  'test/add.test.js': testOf('adds', 'assert.equal(lib.add(1, 2), 3)'),
+  'test/add.test.js': testText('adds', 'assert.equal(lib.add(1, 2), 3)'),
 }
 const red: Files = { ...green, 'lib.js': 'exports.add = (a, b) => a - b\n' }
 const added = 'exports.add = (a, b) => a + b\n'
@@ -74,7 +74,7 @@ describe('a claim', () => {
 
   it('is proved by a new test that is red without the change', async () => {
     const { proof } = await claimAfter(green, (project) =>
-      put(project, { 'lib.js': double, 'test/double.test.js': testOf('doubles', 'assert.equal(lib.double(2), 4)') }),
+      put(project, { 'lib.js': double, 'test/double.test.js': testText('doubles', 'assert.equal(lib.double(2), 4)') }),
     )
     expect(proof).toMatchObject({
       verdict: 'proved',
@@ -84,7 +84,7 @@ describe('a claim', () => {
   })
 
   it.each<readonly [string, Files]>([
-    ['a vacuous test', { 'lib.js': double, 'test/double.test.js': testOf('doubles', 'assert.ok(true)') }],
+    ['a vacuous test', { 'lib.js': double, 'test/double.test.js': testText('doubles', 'assert.ok(true)') }],
     ['no test at all', { 'lib.js': double }],
   ])('with %s is unproven where everything was green', async (_, files) => {
     const { proof } = await claimAfter(green, (project) => put(project, files))
@@ -105,8 +105,8 @@ describe('a claim', () => {
   })
 
   it.each<readonly [string, string]>([
-    ['contradicts the old test', testOf('adds', 'assert.equal(lib.add(1, 2), -1)')],
-    ['is empty under the old name', testOf('adds', '')],
+    ['contradicts the old test', testText('adds', 'assert.equal(lib.add(1, 2), -1)')],
+    ['is empty under the old name', testText('adds', '')],
   ])('whose test %s is contested, with the diff', async (_, text) => {
     const { proof } = await claimAfter(red, (project) => put(project, { 'test/add.test.js': text }))
     expect(proof.verdict).toBe('contested')
@@ -114,10 +114,10 @@ describe('a claim', () => {
   })
 
   it.each<readonly [string, string]>([
-    ['skips', testOf('adds', '').replace('() =>', '{ skip: true }, () =>')],
-    ['deletes', testOf('other', 'assert.equal(lib.add(1, 2), 3)')],
+    ['skips', testText('adds', '').replace('() =>', '{ skip: true }, () =>')],
+    ['deletes', testText('other', 'assert.equal(lib.add(1, 2), 3)')],
   ])('that %s a test of the start is refused', async (_, text) => {
-    const { proof } = await claimAfter({ ...green, 'test/b.test.js': testOf('b', '') }, (project) =>
+    const { proof } = await claimAfter({ ...green, 'test/b.test.js': testText('b', '') }, (project) =>
       put(project, { 'test/add.test.js': text }),
     )
     expect(proof).toMatchObject({ verdict: 'refused', tests: { missing: ['test/add.test.js > adds'] } })
@@ -134,14 +134,14 @@ describe('a claim', () => {
   it('with a test that the agent may change is proved with its new text', async () => {
     const { proof } = await claimAfter(
       red,
-      (project) => put(project, { ...fix, 'test/add.test.js': testOf('sums', 'assert.equal(lib.add(2, 2), 4)') }),
+      (project) => put(project, { ...fix, 'test/add.test.js': testText('sums', 'assert.equal(lib.add(2, 2), 4)') }),
       { options: { mayChange: ['test/**'] } },
     )
     expect(proof).toMatchObject({ verdict: 'proved', tests: { missing: [] } })
   })
 
   it('with red tests that pass when run again is flaky', async () => {
-    const pair = `${testOf('a', 'lib.mark?.()')}test('b', () => assert.ok(!lib.isMarked))\n`
+    const pair = `${testText('a', 'lib.mark?.()')}test('b', () => assert.ok(!lib.isMarked))\n`
     const { proof } = await claimAfter({ ...red, 'test/b.test.js': pair }, (project) =>
       put(project, { 'lib.js': `${added}exports.mark = () => (exports.isMarked = true)\n` }),
     )
@@ -157,7 +157,9 @@ describe('a check without names of tests', () => {
     ['red before and green now', { done: '' }, 'proved'],
     ['still red', { other: '' }, 'refused'],
   ])('that is %s', async (_, files, verdict) => {
-    const { proof } = await claimAfter({ 'a.txt': '' }, (project) => put(project, files), { check: aCheck('test -f done') })
+    const { proof } = await claimAfter({ 'a.txt': '' }, (project) => put(project, files), {
+      check: aCheck('test -f done'),
+    })
     expect(proof).toMatchObject({ verdict, named: false })
   })
 })
@@ -168,7 +170,9 @@ describe('a held-out check', () => {
     ['red', { 'lib.js': "exports.add = () => 'known'\n" }, 'refused'],
   ])('that is %s shows nothing of itself', async (_, files, verdict) => {
     const home = createTestFolder()
-    put(home, { 'auth/secret/t.js': "console.log('hidden words'); process.exit(require('../lib.js').add(2, 3) === 5 ? 0 : 1)" })
+    put(home, {
+      'auth/secret/t.js': "console.log('hidden words'); process.exit(require('../lib.js').add(2, 3) === 5 ? 0 : 1)",
+    })
     const { proof, results } = await claimAfter(red, (project) => put(project, files), {
       check: aCheck('node secret/t.js', { heldOut: 'auth' }),
       options: { heldOut: home },

@@ -96,7 +96,8 @@ async function runJudged(session: Session, { check, record }: RecordedCheck, tre
     })
   const ended = await run()
   const judged = judgeRun(record, ended, { mayChange })
-  if (judged.red.length === 0 || judged.red.length > mostReruns || !couldFlip(judged)) return { check, record, ended, judged }
+  if (judged.red.length === 0 || judged.red.length > mostReruns || !couldFlip(judged))
+    return { check, record, ended, judged }
   const { run: rerun } = await run(judged.red)
   return { check, record, ended, judged: judgeRun(record, ended, { rerun, mayChange }) }
 }
@@ -148,7 +149,16 @@ async function describe(session: Session, finding: Finding): Promise<ProvedClaim
   const diff = verdict === 'contested' ? await readTestDiff(claim) : undefined
   const room = isInPlace ? 'in-place' : place.room.kind
   const { isChanged: changed } = claim
-  const proof: Proof = { verdict, room, labels, named, changed, ...texts, ...(tests && { tests }), ...(diff && { diff }) }
+  const proof: Proof = {
+    verdict,
+    room,
+    labels,
+    named,
+    changed,
+    ...texts,
+    ...(tests && { tests }),
+    ...(diff && { diff }),
+  }
   return { proof, checks: now }
 }
 
@@ -173,4 +183,3 @@ async function readTestDiff({ frozenChanges }: Claim): Promise<string> {
   const diffs = await Promise.all(frozenChanges.slice(0, 20).map(({ readDiff }) => readDiff()))
   return diffs.join('').slice(0, mostDiff)
 }
-

@@ -28,7 +28,9 @@ function listReasons({ verdict, now, lost = [], packages, redBefore, old = now }
         ? [`With the tests of the start: ${lost.map(describeRed).join('; ')}`, ...describeFrozen(claim)]
         : [`The installed packages are not those of the start: ${packages}`]
     case 'flaky':
-      return [`Red, and passed when run again: ${few([...now, ...old].flatMap(({ judged }) => judged.tests?.flaky ?? []))}`]
+      return [
+        `Red, and passed when run again: ${few([...now, ...old].flatMap(({ judged }) => judged.tests?.flaky ?? []))}`,
+      ]
     case 'failed-to-run':
       return []
   }
@@ -74,4 +76,11 @@ function writePrompt({ verdict, now }: Finding, claim: Claim): string {
 }
 
 const list = (title: string, ids: readonly string[]): string[] =>
-  ids.length === 0 ? [] : [`${title}:\n${[...new Set(ids)].slice(0, 30).map((id) => `- ${id}`).join('\n')}`]
+  ids.length === 0
+    ? []
+    : [
+        `${title}:\n${[...new Set(ids)]
+          .slice(0, 30)
+          .map((id) => `- ${id}`)
+          .join('\n')}`,
+      ]
