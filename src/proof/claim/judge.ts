@@ -68,8 +68,6 @@ function withoutReleased(
   if (missing.length === 0) return missing
   const isReleased = globMatcher(mayChange)
   const files = new Map(identifyTests(baseline).map(({ id, file }) => [id, file]))
-  const bareName = (id: string, file: string | undefined) =>
-    file !== undefined && id.startsWith(`${file} > `) ? id.slice(file.length + 3) : id
   return missing.filter((id) => {
     const file = files.get(id)
     if (file !== undefined && isReleased(file)) return false
@@ -77,6 +75,9 @@ function withoutReleased(
     return !added.some((other) => other === name || other.endsWith(` > ${name}`))
   })
 }
+
+const bareName = (id: string, file: string | undefined): string =>
+  file !== undefined && id.startsWith(`${file} > `) ? id.slice(file.length + 3) : id
 
 /** Whether a run before the agent and one of the same files in the room say the same; else one sentence. */
 export function findDifference(inPlace: CheckRun, inRoom: CheckRun): string | undefined {

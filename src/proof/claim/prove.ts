@@ -1,4 +1,4 @@
-import { proofLabels, type Proof } from '../../contract/proof.ts'
+import { mostNames, proofLabels, type Proof } from '../../contract/proof.ts'
 import type { Check } from '../../contract/settings.ts'
 import type { TestResult } from '../../contract/tests.ts'
 import type { Claim, Proof as OpenProof } from '../open-proof.ts'
@@ -168,7 +168,6 @@ function joinTests(old: readonly JudgedCheck[], now: readonly JudgedCheck[]): Pr
     all.flatMap(({ check, judged }) => (judged.tests && check.heldOut === undefined ? [judged.tests] : []))
   const [before, after] = [visible(old), visible(now)]
   if (before.length === 0 && after.length === 0) return undefined
-  const few = (ids: readonly string[]) => [...new Set(ids)].slice(0, 50)
   return {
     fixed: few(before.flatMap(({ fixed }) => fixed)),
     stillRed: few([...before, ...after].flatMap(({ stillRed, newlyRed }) => [...stillRed, ...newlyRed])),
@@ -176,6 +175,8 @@ function joinTests(old: readonly JudgedCheck[], now: readonly JudgedCheck[]): Pr
     missing: few([...before, ...after].flatMap(({ missing }) => missing)),
   }
 }
+
+const few = (ids: readonly string[]): string[] => [...new Set(ids)].slice(0, mostNames)
 
 const mostDiff = 20_000
 
