@@ -11,6 +11,7 @@ import { join } from 'node:path'
 import { advance } from '../dist/loop/advance.js'
 import { runSprint } from '../dist/runtime/run-sprint.js'
 import { openSprintStore } from '../dist/storage/sprint/sprint-store.js'
+import { readProgress } from '../dist/storage/state/read-progress.js'
 import {
   benchEnv,
   endlessSprint,
@@ -191,11 +192,11 @@ const lastPart = 3000
 
 /** Moves the sprint to a later iteration, with the folders of all attempts in between; returns how many those are. */
 async function leap(sprintDir, iteration) {
-  let from = 0
-  const opened = await openSprintStore({ sprintDir, fold, now: Date.now }, async (known) => {
-    from = known.stats.currentIteration
-    return { ...known, stats: { ...known.stats, currentIteration: iteration } }
-  })
+  const known = await readProgress({ sprintDir, fold })
+  const from = known.stats.currentIteration
+  for (const name of ['journal', 'PROGRESS.yaml']) rmSync(join(sprintDir, name), { recursive: true, force: true })
+  const later = { ...known, stats: { ...known.stats, currentIteration: iteration } }
+  const opened = await openSprintStore({ sprintDir, fold, now: Date.now }, later)
   await opened.store.close()
   for (let n = from + 1; n <= iteration; n++) noteAttempt(sprintDir, `${n}-1`, `iteration-${n}.jsonl`)
   return iteration - from
@@ -209,7 +210,7 @@ function noteAttempt(sprintDir, attempt, transcript) {
 
 /** Runs the sprint up to this iteration, without processes, but with a folder and a name for every attempt. */
 async function goTo(sprintDir, iterations, { steps = 0, skipped = 0 } = {}) {
-  const opened = await openSprintStore({ sprintDir, fold, now: Date.now }, async (known) => known)
+  const opened = await openSprintStore({ sprintDir, fold, now: Date.now })
   const usage = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 }
   mkdirSync(join(sprintDir, 'transcripts'), { recursive: true })
   const agent = {

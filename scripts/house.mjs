@@ -45,7 +45,7 @@ function measure() {
     'odd words per 10,000 words of comments': ((countOddWords(comments) / words) * 10_000).toFixed(1),
     'top-level functions ending in Of': functions.filter(({ name }) => name.endsWith('Of')).length,
     'definitions that share their name with another file': `${((shared.length / definitions.length) * 100).toFixed(1)} % (${shared.length} of ${definitions.length})`,
-    'branches on mode and protocol': `${count(/\bmode [!=]== /g)} + ${count(/\bprotocol [!=]== /g)}`,
+    'branches on mode and protocol': `${count(/\bmode [!=]== '(standard|ralph)'/g)} + ${count(/\bprotocol [!=]== '(notes|report)'/g)}`,
     'module-level let': count(/^(export )?let /gm),
     'folders with more than 24 files': crowded.length === 0 ? 'none' : crowded.join(', '),
     'knots between folders of one layer': findKnots(sources).join('; ') || 'none',

@@ -36,11 +36,12 @@ export { compile } from './compiler/compile.ts'
 export type { CompileInput, CompileResult, KnownAgent } from './compiler/resolve/compilation.ts'
 export { formatDiagnostic, type Diagnostic, type Source } from './compiler/parse/diagnostics.ts'
 
-export { advance } from './loop/advance.ts'
-export type { AttemptEnd, Fact } from './loop/fact.ts'
-export type { Order, Transition } from './loop/order.ts'
-export { buildPrompt, type PromptFor } from './loop/prompt.ts'
-export { readReport, type ReadReport } from './loop/read-report.ts'
+export { advance, type Transition } from './loop/advance.ts'
+export type { AttemptEnd, Fact } from './loop/core/fact.ts'
+export type { Order } from './loop/core/order.ts'
+export type { PromptInput as PromptFor } from './loop/core/way.ts'
+export { buildIterationPrompt as buildPrompt } from './loop/prompts.ts'
+export { readReport, type ReadReport } from './loop/ways/goal/goal-report.ts'
 
 export { detectChecks } from './runtime/detect-checks.ts'
 export type {

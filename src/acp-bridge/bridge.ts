@@ -1,3 +1,4 @@
+import { errorMessage } from '../contract/errors.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { client, type ClientContext, methods } from '@agentclientprotocol/sdk'
 import { type AgentProcess, startAgent } from './agent-process.ts'
@@ -47,7 +48,7 @@ async function startOrLog(options: BridgeOptions, log: WireLog): Promise<AgentPr
   try {
     return await startAgent(options.command, options.cwd)
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
+    const message = errorMessage(error)
     log.note('not-found', `${options.command[0]} cannot be started: ${message}`)
     return undefined
   }

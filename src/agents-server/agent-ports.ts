@@ -1,37 +1,26 @@
+import { isNotesProtocol } from '../contract/way.ts'
 import { dirname, join } from 'node:path'
-import type { Driver } from '../agents/drivers/driver.ts'
-import { identifyAccount } from '../agents/supervise/environment.ts'
-import { getDriver } from '../agents/drivers/registry.ts'
 import { protectionFor } from '../agents/cells/protection.ts'
 import type { Sandbox } from '../agents/cells/sandbox.ts'
-import { superviseShell } from '../agents/supervise/shell.ts'
-import { superviseAgent } from '../agents/supervise/supervisor.ts'
+import { getDriver } from '../agents/drivers/registry.ts'
 import { RalphError } from '../contract/errors.ts'
 import type { SprintEvent } from '../contract/events.ts'
 import type { Progress } from '../contract/progress.ts'
-import { systemClock } from '../platform/clock.ts'
-import { exists, createFolder, readTextIfExists } from '../platform/files/files.ts'
+import { createPorts, type HostEnvironment } from '../host/create-ports.ts'
 import { writeFileAtomic } from '../platform/files/atomic-file.ts'
-import type { AccountLimits, AgentRunner, Ports } from '../runtime/ports.ts'
-import { redactAgent, redactShell } from '../runtime/redact-ports.ts'
-import { openAccountLimits } from '../storage/accounts/account-limits.ts'
-import { createDiskPort } from '../storage/sprint/disk.ts'
-import { createProjectFiles } from '../storage/git/project-files.ts'
-import { createProjectRedactor } from '../storage/accounts/secrets.ts'
-import { removeNewLinks } from '../storage/state/sprint-folder.ts'
-import { openWorkspace } from '../storage/git/workspace.ts'
+import { createFolder, exists, readTextIfExists } from '../platform/files/files.ts'
+import type { AccountLimits, Ports } from '../runtime/ports.ts'
+import type { createDiskPort } from '../storage/sprint/disk.ts'
 import type { LocalAgent } from './local-agents.ts'
 import { createTaskLock } from './notes.ts'
 
-export type AgentEnvironment = Readonly<Record<string, string | undefined>>
-
-export type PortOptions = {
+export type AgentPortOptions = {
   readonly agent: LocalAgent
   readonly sprintId: string
   /** The agent program to run if the progress names none. */
   readonly program: string
   readonly progress: Progress
-  readonly env: AgentEnvironment
+  readonly env: HostEnvironment
   /** Ralph's own folders, hidden from agents. */
   readonly ralphHomes: readonly string[]
   readonly limits: AccountLimits
@@ -43,48 +32,31 @@ export type PortOptions = {
 /** The sprint's folder inside the agent's folder: attempts, transcripts, copies of protected files. */
 export const agentSprintFolder = (agent: LocalAgent, sprintId: string): string => join(agent.home, 'sprints', sprintId)
 
-/** Usage limits of this machine's accounts, shared by all its agents and by `ralph run`. */
-export const openMachineLimits = (home: string, env: AgentEnvironment): AccountLimits =>
-  openAccountLimits(home, (name) => identifyAccount(getDriver(name), env))
-
 /** Creates the runtime's ports for one order of a sprint: those of `ralph run`, in the workspace of an agent. */
-export async function createAgentPorts(options: PortOptions): Promise<Ports> {
+export async function createAgentPorts(options: AgentPortOptions): Promise<Ports> {
   const { agent, sprintId, progress, env, observe } = options
   const sprintDir = agentSprintFolder(agent, sprintId)
-  const place = { sprintDir, cwd: agent.folder, env }
-  const redactor = createProjectRedactor(agent.folder, env)
-  const settings = {
-    pass: progress.env?.pass ?? [],
-    prices: progress.prices,
+  const ports = await createPorts({
+    sprintDir,
+    sprintId,
+    project: agent.folder,
+    folder: agent.folder,
+    progress,
+    env,
     sandbox: await createAgentSandbox(options),
-  }
-  const guard = removeNewLinks(sprintDir)
-  const runner = (driver: Driver, model: string | undefined): AgentRunner =>
-    redactAgent(guard(superviseAgent({ ...place, ...settings, driver, model })), redactor)
-  const workspace = await openWorkspace({ project: agent.folder, sprintDir, sprintId })
-  await createFirstCheckpoint(sprintDir, workspace)
-  return {
     store: { save: async () => {} },
-    agents: (name, model) => runner(getDriver(name ?? options.program), model ?? progress.model),
-    shell: redactShell(superviseShell(place), redactor),
-    workspace,
-    projectFiles: createProjectFiles(agent.folder, sprintDir),
-    cleanWorktree: async () => undefined,
     limits: options.limits,
-    notes: async () => {
-      const learned = await readTextIfExists(join(sprintDir, 'LEARNINGS.md'))
-      return learned === undefined ? undefined : redactor()(learned)
-    },
-    lock: createTaskLock(agent.notes),
     hookSlots: options.hookSlots,
-    notify: async () => {
+    lock: createTaskLock(agent.notes),
+    chooseAgent: (name, model) => ({ driver: getDriver(name ?? options.program), model: model ?? progress.model }),
+    createNotify: () => async () => {
       throw new RalphError('NOT_SUPPORTED', 'the backend sends notifications')
     },
-    clock: systemClock,
-    disk: (options.disk ?? createDiskPort)(sprintDir),
-    random: Math.random,
+    createDisk: options.disk,
     observe,
-  }
+  })
+  await createFirstCheckpoint(sprintDir, ports.workspace)
+  return { ...ports, cleanWorktree: async () => undefined }
 }
 
 /** Sprints whose first checkpoint exists. */
@@ -103,9 +75,9 @@ async function createFirstCheckpoint(sprintDir: string, workspace: Ports['worksp
 /**
  * The sandbox of `ralph run`, with write access to the notes, which are in another folder. Logs its protection once.
  */
-async function createAgentSandbox(options: PortOptions): Promise<Sandbox | undefined> {
+async function createAgentSandbox(options: AgentPortOptions): Promise<Sandbox | undefined> {
   const { agent, progress, env, ralphHomes, observe, sprintId } = options
-  const alsoWritable = progress.protocol === 'notes' ? [agent.notes] : []
+  const alsoWritable = isNotesProtocol(progress.protocol) ? [agent.notes] : []
   const { sandbox: wanted } = progress
   const { sandbox, text } = await protectionFor({ wanted, env, cwd: agent.folder, ralphHomes, alsoWritable })
   const told = join(agent.home, 'protection', sprintId)

@@ -1,3 +1,4 @@
+import { backoffMs } from '../contract/backoff.ts'
 import { join } from 'node:path'
 import { createFailureReply } from '../channel/calls.ts'
 import { sendHello } from '../channel/greeting.ts'
@@ -5,13 +6,13 @@ import { openLine, type Line, type Timing } from '../channel/line.ts'
 import { decodeReportReply, decodeRequest, encodeReport, isRequestType } from '../channel/message.ts'
 import { createSeal } from '../channel/seal.ts'
 import type { Transport } from '../channel/transport.ts'
-import { coalesceRuns } from '../channel/task-queue.ts'
+import { coalesce } from '../platform/async.ts'
 import { RalphError } from '../contract/errors.ts'
 import { protocolVersions } from '../contract/fleet/channel.ts'
 import type { InstalledProgram } from '../contract/fleet/machine.ts'
 import type { AccountLimits } from '../runtime/ports.ts'
 import { systemClock } from '../platform/clock.ts'
-import { openMachineLimits, type AgentEnvironment } from './agent-ports.ts'
+import { openMachineLimits, type HostEnvironment } from '../host/create-ports.ts'
 import { openAgents, type LocalAgents } from './local-agents.ts'
 import { answerQuery, createQueryHandlers } from './queries.ts'
 import { runMachineCommand, createMachineCommands, type MachineCommand } from './commands.ts'
@@ -27,7 +28,7 @@ import { openUploader, type Uploader } from './uploader.ts'
 export type AgentsServerOptions = {
   /** The data folder: `$RALPH_HOME`. */
   readonly home: string
-  readonly env: AgentEnvironment
+  readonly env: HostEnvironment
   /** Where account usage limits are stored for all Ralph processes of this user; the data folder by default. */
   readonly limitsHome?: string
   readonly disk?: JobParts['disk']
@@ -71,7 +72,7 @@ type ServerParts = AgentsServerOptions & {
 
 const programsPollIntervalMs = 10 * 60_000
 const debounceMs = 1000
-const reconnectBackoff = { firstMs: 200, mostMs: 4000 } as const
+const reconnectBackoff = { firstMs: 200, maxMs: 4000 }
 
 /** The daemon of a machine: receives work over the line, runs it, and keeps every report until the backend has it. */
 export async function startAgentsServer(options: AgentsServerOptions): Promise<AgentsServer> {
@@ -239,8 +240,7 @@ function keepDialing(parts: ServerParts, handleMessage: (message: IncomingMessag
         if (error instanceof RalphError && error.code === 'MACHINE_REFUSED') return error.message
         if (failures === 0) parts.log('cannot reach the backend', { why: String(error) })
       }
-      const pause =
-        Math.min(reconnectBackoff.firstMs * 2 ** failures++, reconnectBackoff.mostMs) * (0.5 + Math.random() / 2)
+      const pause = backoffMs(reconnectBackoff, ++failures, Math.random())
       await systemClock.waitUntil(Date.now() + pause, signal)
     }
     return new Promise(() => {})
@@ -279,7 +279,12 @@ async function openMachineLine(parts: ServerParts, handleMessage: (message: Inco
 async function exchangeInventory(line: Line, parts: ServerParts): Promise<void> {
   const tell = async () => {
     const { folder, programs, mailbox } = parts
-    const about = { ...parts, bootEpoch: folder.bootEpoch, waiting: mailbox.waiting, programs: () => programs.found }
+    const about = {
+      ...parts,
+      bootEpoch: folder.bootEpoch,
+      waiting: () => mailbox.waiting(),
+      programs: () => programs.found,
+    }
     const inventory = await createInventory(about)
     const reply = await line.call('inventory', encodeReport('inventory', { inventory }), 30_000)
     return decodeReportReply('inventory', reply)
@@ -296,7 +301,7 @@ async function exchangeInventory(line: Line, parts: ServerParts): Promise<void> 
   parts.onLine?.(line)
   parts.log('connected')
   // Debounced: with many agents, something changes all the time.
-  const again = coalesceRuns(
+  const again = coalesce(
     async () => {
       await new Promise((resolve) => setTimeout(resolve, debounceMs))
       await tell()

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { Mailbox } from '../channel/mailbox.ts'
 import type { DurableMessage } from '../channel/session.ts'
-import { openLog, rewriteLog } from './log-file.ts'
+import { noop } from '../platform/async.ts'
+import { openLog, rewriteLog, type LogFile } from './log-file.ts'
 
 const Message = z.object({ id: z.string(), type: z.string(), body: z.unknown() })
 
@@ -20,23 +21,6 @@ type MailboxEntry = z.output<typeof MailboxEntry>
 
 export type IncomingMessage = z.output<typeof Message>
 
-/** The machine's side of the line, on its own disk. */
-export interface DiskMailbox extends Mailbox {
-  /** Resolves when the message is durable. `settles`: the id of the message whose work it completes. */
-  readonly send: (message: IncomingMessage, settles?: string) => Promise<void>
-  /** The work of a message is done without a reply. */
-  readonly settle: (id: string) => Promise<void>
-  /** Messages whose work is unfinished, in order of arrival: a restart resumes them. */
-  readonly open: () => readonly IncomingMessage[]
-  /** Messages that the other side has not stored yet. */
-  readonly waiting: () => readonly IncomingMessage[]
-  /** Called after each `send`. */
-  readonly onSend: (hear: () => void) => void
-  readonly close: () => Promise<void>
-  /** Closes the log; the next process finds unfinished work. */
-  readonly isClosed: () => boolean
-}
-
 /** How long message ids are remembered. */
 const rememberMs = 7 * 86_400_000
 /** How many replies are remembered. */
@@ -45,63 +29,113 @@ const compactAboveBytes = 8 * 1024 * 1024
 
 export async function openDiskMailbox(path: string, now: () => number = Date.now): Promise<DiskMailbox> {
   const state = await loadMailbox(path, now)
-  const hearing: (() => void)[] = []
-  let log = (await openLog(path)).file
-  let shortening: Promise<void> | undefined
-  let writing = 0
-  let isClosed = false
+  return new DiskMailbox({ path, now, state, log: (await openLog(path)).file })
+}
 
-  const shorten = async (): Promise<void> => {
-    await log.close()
-    await rewriteLog(path, compactedEntries(state, now()))
-    log = (await openLog(path)).file
+type MailboxParts = {
+  readonly path: string
+  readonly now: () => number
+  readonly state: MailboxState
+  readonly log: LogFile
+}
+
+/** The machine's side of the line, on its own disk. After `close`, the next process finds unfinished work. */
+export class DiskMailbox implements Mailbox {
+  readonly #path: string
+  readonly #now: () => number
+  readonly #state: MailboxState
+  readonly #listeners: (() => void)[] = []
+  #log: LogFile
+  #compaction: Promise<void> | undefined
+  #openWrites = 0
+  #isClosed = false
+
+  constructor({ path, now, state, log }: MailboxParts) {
+    this.#path = path
+    this.#now = now
+    this.#state = state
+    this.#log = log
   }
-  const write = async (entry: MailboxEntry): Promise<void> => {
-    await shortening
-    writing++
+
+  async pending(after: number, most: number): Promise<readonly DurableMessage[]> {
+    return this.#state.out.filter(({ position }) => position > after).slice(0, most)
+  }
+
+  async acked(position: number): Promise<void> {
+    applyMailboxEntry(this.#state, { kind: 'acked', position })
+    // Not awaited: a message that is resent because this entry was lost has no second effect.
+    void this.#write({ kind: 'acked', position }).catch(noop)
+  }
+
+  async store({ id, type, body }: IncomingMessage): Promise<'new' | 'seen'> {
+    const { seen, answers, out } = this.#state
+    if (!seen.has(id)) {
+      await this.#write({ kind: 'in', at: this.#now(), message: { id, type, body } })
+      return 'new'
+    }
+    // The sender lost the reply, with the ack or by restoring an old database.
+    const answer = answers.get(id)
+    if (answer && !out.some((waiting) => waiting.id === answer.id)) await this.send(answer)
+    return 'seen'
+  }
+
+  /** Resolves when the message is durable. `settles`: the id of the message whose work it completes. */
+  async send(message: IncomingMessage, settles?: string): Promise<void> {
+    const position = ++this.#state.position
+    await this.#write({ kind: 'out', position, message, ...(settles !== undefined && { settles }) })
+    for (const listener of this.#listeners) listener()
+  }
+
+  /** The work of a message is done without a reply. */
+  settle(id: string): Promise<void> {
+    return this.#write({ kind: 'settled', id })
+  }
+
+  /** Messages whose work is unfinished, in order of arrival: a restart resumes them. */
+  open(): readonly IncomingMessage[] {
+    return [...this.#state.open.values()]
+  }
+
+  /** Messages that the other side has not stored yet. */
+  waiting(): readonly IncomingMessage[] {
+    return this.#state.out
+  }
+
+  /** The listener is called after each `send`. */
+  onSend(listener: () => void): void {
+    this.#listeners.push(listener)
+  }
+
+  isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#compaction
+    await this.#log.close()
+  }
+
+  async #write(entry: MailboxEntry): Promise<void> {
+    await this.#compaction
+    this.#openWrites++
     try {
-      await log.append(entry)
-      applyMailboxEntry(state, entry)
+      await this.#log.append(entry)
+      applyMailboxEntry(this.#state, entry)
     } finally {
-      writing--
+      this.#openWrites--
     }
     // Only when no write is pending: an entry that is written but not applied yet would be lost.
-    if (writing > 0 || log.size() < compactAboveBytes || estimateSize(state) * 2 > compactAboveBytes) return
-    shortening = shorten().finally(() => (shortening = undefined))
-    await shortening
+    if (this.#openWrites > 0 || this.#log.size() < compactAboveBytes) return
+    if (estimateSize(this.#state) * 2 > compactAboveBytes) return
+    this.#compaction = this.#compact().finally(() => (this.#compaction = undefined))
+    await this.#compaction
   }
-  const send: DiskMailbox['send'] = async (message, settles) => {
-    await write({ kind: 'out', position: ++state.position, message, ...(settles !== undefined && { settles }) })
-    for (const hear of hearing) hear()
-  }
-  return {
-    pending: async (after, most) => state.out.filter(({ position }) => position > after).slice(0, most),
-    acked: async (position) => {
-      applyMailboxEntry(state, { kind: 'acked', position })
-      // Not awaited: a message that is resent because this entry was lost has no second effect.
-      void write({ kind: 'acked', position }).catch(() => {})
-    },
-    store: async ({ id, type, body }) => {
-      if (!state.seen.has(id)) {
-        await write({ kind: 'in', at: now(), message: { id, type, body } })
-        return 'new'
-      }
-      // The sender lost the reply, with the ack or by restoring an old database.
-      const answer = state.answers.get(id)
-      if (answer && !state.out.some((waiting) => waiting.id === answer.id)) await send(answer)
-      return 'seen'
-    },
-    send,
-    settle: (id) => write({ kind: 'settled', id }),
-    open: () => [...state.open.values()],
-    waiting: () => state.out,
-    onSend: (hear) => void hearing.push(hear),
-    isClosed: () => isClosed,
-    close: async () => {
-      isClosed = true
-      await shortening
-      await log.close()
-    },
+
+  async #compact(): Promise<void> {
+    await this.#log.close()
+    await rewriteLog(this.#path, compactedEntries(this.#state, this.#now()))
+    this.#log = (await openLog(this.#path)).file
   }
 }
 

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { AgentJournalEvent, maxOutputLength } from '../contract/fleet/channel.ts'
 import type { SprintEvent } from '../contract/events.ts'
+import { noop, serialize } from '../platform/async.ts'
 import { exists, listFolder, createFolder, removeFile } from '../platform/files/files.ts'
 import { openLog, readLog, type LogFile } from './log-file.ts'
 
@@ -27,6 +28,8 @@ export type NewAgentEvent = {
   readonly event: SprintEvent
   /** Names the attempt within the agent; its transcript is there. */
   readonly attempt?: string | undefined
+  /** Prompt of the attempt that this event announces. */
+  readonly prompt?: string | undefined
 }
 
 /** `n`: the number of earlier events of this attempt. A rejoined attempt repeats them all. */
@@ -44,7 +47,7 @@ export async function openEventJournal(folder: string): Promise<EventJournal> {
   let { recent, seq, lastAt } = found
   let durable = seq
   let waiting: PendingEvent[] = []
-  let writing: Promise<void> = Promise.resolve()
+  const enqueue = serialize()
 
   const flush = async () => {
     const batch = waiting
@@ -67,7 +70,7 @@ export async function openEventJournal(folder: string): Promise<EventJournal> {
       lastAt = event.at
       waiting.push({ event, line: z.encode(AgentJournalEvent, event), attempt: happened.attempt, n })
       // A full disk costs events, never the work they describe.
-      writing = writing.then(flush).catch(() => {})
+      void enqueue(flush).catch(noop)
     },
     read: async (after, most) => {
       const [oldest] = recent
@@ -80,8 +83,7 @@ export async function openEventJournal(folder: string): Promise<EventJournal> {
     onMore: (hear) => void hearing.push(hear),
     forget: segments.forget,
     close: async () => {
-      await writing
-      await segments.close()
+      await enqueue(segments.close)
     },
   }
 }
@@ -163,7 +165,10 @@ function createAttemptCounter(records: Map<string, number>) {
   }
 }
 
-function toAgentEvent({ at, sprintId, promptId, event, attempt }: NewAgentEvent, seq: number): AgentJournalEvent {
+function toAgentEvent(
+  { at, sprintId, promptId, event, attempt, prompt }: NewAgentEvent,
+  seq: number,
+): AgentJournalEvent {
   const short = truncateEvent(event)
   return {
     seq,
@@ -171,6 +176,7 @@ function toAgentEvent({ at, sprintId, promptId, event, attempt }: NewAgentEvent,
     ...(sprintId !== undefined && { sprintId }),
     ...(promptId !== undefined && { promptId }),
     event: short ?? event,
+    ...(prompt !== undefined && { prompt }),
     ...(short && attempt !== undefined && { clipped: `${attempt}/transcript.jsonl` }),
   }
 }

@@ -1,12 +1,12 @@
 import { RalphError } from '../contract/errors.ts'
 import { createRedactor, findEnvSecrets } from '../contract/redact.ts'
 import { runWithTimeout } from '../platform/processes/timed-run.ts'
-import type { AgentEnvironment } from './agent-ports.ts'
+import type { HostEnvironment } from '../host/create-ports.ts'
 
 export type InstallOptions = {
   /** Contains `{version}`. */
   readonly command: string | undefined
-  readonly env: AgentEnvironment
+  readonly env: HostEnvironment
   readonly cwd: string
   /** The version that the next start would run, read from the disk. */
   readonly installedVersion?: (() => string | undefined) | undefined
@@ -37,5 +37,5 @@ export async function installVersion(version: string, how: InstallOptions): Prom
   throw new RalphError('MACHINE_REFUSED', `ralph ${version} was installed, but ${where}. ${said}`)
 }
 
-const definedVariables = (env: AgentEnvironment): Record<string, string> =>
+const definedVariables = (env: HostEnvironment): Record<string, string> =>
   Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined))

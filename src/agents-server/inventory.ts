@@ -1,3 +1,4 @@
+import { errorMessage } from '../contract/errors.ts'
 import { hostname } from 'node:os'
 import { z } from 'zod'
 import type { Inventory, InventoryAgent } from '../contract/fleet/channel.ts'
@@ -108,6 +109,6 @@ function unavailableReason({ agentId }: LocalAgent, agents: LocalAgents): string
     agents.requireReady(agentId)
     return undefined
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return errorMessage(error)
   }
 }

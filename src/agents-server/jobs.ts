@@ -1,21 +1,24 @@
+import { isNotesProtocol } from '../contract/way.ts'
+import { noop } from '../platform/async.ts'
 import { join, relative } from 'node:path'
-import { RalphError } from '../contract/errors.ts'
+import { RalphError, errorMessage } from '../contract/errors.ts'
 import type { RequestBody } from '../contract/fleet/channel.ts'
 import { MachineFact } from '../contract/fleet/channel-work.ts'
 import { encodeReport } from '../channel/message.ts'
 import type { SprintEvent } from '../contract/events.ts'
-import type { Fact } from '../loop/fact.ts'
+import type { Fact } from '../loop/core/fact.ts'
 import { noUsage } from '../contract/outcome.ts'
-import { attemptState } from '../platform/processes/attempt-folder.ts'
+import { attemptFiles, attemptState } from '../platform/processes/attempt-folder.ts'
 import { systemClock } from '../platform/clock.ts'
-import { exists } from '../platform/files/files.ts'
+import { exists, readTextIfExists } from '../platform/files/files.ts'
 import { performOrder } from '../runtime/perform-order.ts'
 import { retryOnDiskFull } from '../runtime/disk-space.ts'
 import type { Ports } from '../runtime/ports.ts'
 import { limitConcurrency } from '../runtime/limit-concurrency.ts'
 import { createDiskPort } from '../storage/sprint/disk.ts'
 import type { LocalAgent, LocalAgents } from './local-agents.ts'
-import { createAgentPorts, agentSprintFolder, type AgentEnvironment } from './agent-ports.ts'
+import { createAgentPorts, agentSprintFolder } from './agent-ports.ts'
+import type { HostEnvironment } from '../host/create-ports.ts'
 import type { DiskMailbox } from './disk-mailbox.ts'
 import { writeTaskLock } from './notes.ts'
 import { pushWork } from './push-work.ts'
@@ -26,7 +29,7 @@ export type JobParts = {
   readonly mailbox: DiskMailbox
   /** Ralph's own folders. */
   readonly ralphHomes: readonly string[]
-  readonly env: AgentEnvironment
+  readonly env: HostEnvironment
   readonly limits: Ports['limits']
   /** The maximum number of prompts at once on this machine. */
   readonly slots: number
@@ -81,7 +84,7 @@ export function openJobs(parts: JobParts): Jobs {
     jobs.set(job.messageId, job)
     parts.changed()
     void work()
-      .catch((error: unknown) => parts.log('a job failed', { job: job.messageId, why: describeJobError(error) }))
+      .catch((error: unknown) => parts.log('a job failed', { job: job.messageId, why: errorMessage(error) }))
       .finally(() => {
         jobs.delete(job.messageId)
         parts.changed()
@@ -116,8 +119,6 @@ export function openJobs(parts: JobParts): Jobs {
   }
 }
 
-const noop = () => {}
-
 /** Cancelled work does not wait for its turn. */
 const whenAborted = ({ controller: { signal } }: MachineJob): Promise<void> =>
   new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
@@ -131,13 +132,14 @@ async function runPrompt(job: MachineJob, body: RequestBody<'prompt'>, parts: Jo
   const { promptId, agentId } = body
   const { pushed, ...ended } = await parts.promptSlots(() => endOfPrompt(job, body, parts))
   const agent = parts.agents.find(agentId)
-  const isNotes = body.asked.kind === 'order' && body.asked.protocol === 'notes'
+  const isNotes = body.asked.kind === 'order' && isNotesProtocol(body.asked.protocol)
   const lock = agent && isNotes ? { lock: await writeTaskLock(agent.notes) } : {}
   const told = {
     promptId,
     agentId,
     endedAt: Date.now(),
     end: ended.end,
+    ...(agent && (await readSentPrompt(agent, body))),
     ...(pushed !== undefined && { pushed }),
     ...lock,
   }
@@ -163,8 +165,8 @@ async function endOfPrompt(job: MachineJob, body: RequestBody<'prompt'>, parts: 
     if (body.asked.kind === 'text') return await runUserPrompt(agent, body, { ...parts, signal })
     return await runSprintPrompt(job, agent, body.asked, { ...parts, program: body.program })
   } catch (error) {
-    parts.log('failed to start a prompt', { promptId: body.promptId, why: describeJobError(error) })
-    return { end: { kind: 'refused', reason: describeJobError(error) } }
+    parts.log('failed to start a prompt', { promptId: body.promptId, why: errorMessage(error) })
+    return { end: { kind: 'refused', reason: errorMessage(error) } }
   }
 }
 
@@ -206,9 +208,9 @@ async function runSprintPrompt(
   const attempt = findAttemptFolder(agent, sprintId, `${order.iteration}-${order.attempt}`)
   const { promptId } = job
   let messages = 0
-  const observe = (event: SprintEvent) => {
+  const observe: Ports['observe'] = (event, sent) => {
     if (event.type === 'agent' && event.event.kind === 'text') messages++
-    agent.events.add({ at: Date.now(), sprintId, promptId, event, attempt })
+    agent.events.add({ at: Date.now(), sprintId, promptId, event, attempt, prompt: sent?.prompt })
   }
   const { signal } = job.controller
   const open = () => createAgentPorts({ ...parts, agent, sprintId, progress, observe })
@@ -230,11 +232,21 @@ const hasStartedAttempt = (agent: LocalAgent, body: RequestBody<'prompt'>): bool
   exists(attemptFolder(agent, body))
 
 /** Ended on request, and killed before reporting it: the attempt is over and must not start again. */
-function wasAborted(agent: LocalAgent, body: RequestBody<'prompt'>): boolean {
+const wasAborted = (agent: LocalAgent, body: RequestBody<'prompt'>): boolean =>
+  attemptState(lastAttemptFolder(agent, body)) === 'aborted'
+
+/** Read from disk: after a restart, a prompt built again could differ from the one that the agent received. */
+async function readSentPrompt(agent: LocalAgent, body: RequestBody<'prompt'>): Promise<{ readonly prompt?: string }> {
+  const prompt = await readTextIfExists(join(lastAttemptFolder(agent, body), attemptFiles.stdin))
+  return prompt === undefined ? {} : { prompt }
+}
+
+/** A lost process is started again in a folder with the next number. */
+function lastAttemptFolder(agent: LocalAgent, body: RequestBody<'prompt'>): string {
   const first = attemptFolder(agent, body)
   let last = first
   for (let n = 2; exists(`${first}.${n}`); n++) last = `${first}.${n}`
-  return attemptState(last) === 'aborted'
+  return last
 }
 
 function attemptFolder(agent: LocalAgent, { asked, promptId }: RequestBody<'prompt'>): string {
@@ -259,7 +271,7 @@ async function runOrder(job: MachineJob, body: RequestBody<'carry-out'>, parts: 
   job.startedAt = Date.now()
   const done = job.controller.signal.aborted
     ? { reason: 'cancelled' }
-    : await performMachineOrder(job, body, parts).catch((error: unknown) => ({ reason: describeJobError(error) }))
+    : await performMachineOrder(job, body, parts).catch((error: unknown) => ({ reason: errorMessage(error) }))
   const report = encodeReport('order-ended', { orderId, agentId, endedAt: Date.now(), ...done })
   await sendUntilStored({ id: `order-ended:${orderId}`, type: 'order-ended', body: report }, job.messageId, parts)
 }
@@ -299,10 +311,8 @@ async function sendUntilStored(
     try {
       return await mailbox.send(message, settles)
     } catch (error) {
-      log('failed to store a report, retrying', { id: message.id, why: describeJobError(error) })
+      log('failed to store a report, retrying', { id: message.id, why: errorMessage(error) })
       await new Promise((resolve) => setTimeout(resolve, retryDelayMs))
     }
   }
 }
-
-const describeJobError = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,5 +1,5 @@
-import { crc32 } from 'node:zlib'
 import { dirname } from 'node:path'
+import { formatLogLine, readLogLine } from '../platform/checksummed-log.ts'
 import { openAppendFile, type AppendFile } from '../platform/files/append-file.ts'
 import { writeFileAtomic } from '../platform/files/atomic-file.ts'
 import { exists, createFolder, readBytes } from '../platform/files/files.ts'
@@ -44,22 +44,14 @@ const createLogFile = (file: AppendFile): LogFile => ({
   close: file.close,
 })
 
-function formatLogLine(value: unknown): string {
-  const json = JSON.stringify(value)
-  return `${lineChecksum(json)} ${json}\n`
-}
-
-const lineChecksum = (text: string): string => crc32(text).toString(16).padStart(8, '0')
-
 function parseLogLines(bytes: Buffer): { values: unknown[]; goodBytes: number; damaged: number } {
   const values: unknown[] = []
   let goodBytes = 0
   let bad = 0
   let damaged = 0
   for (let start = 0, end = bytes.indexOf(10); end !== -1; start = end + 1, end = bytes.indexOf(10, start)) {
-    const line = bytes.toString('utf8', start, end)
-    const json = line.slice(9)
-    if (line[8] === ' ' && lineChecksum(json) === line.slice(0, 8)) {
+    const json = readLogLine(bytes.toString('utf8', start, end))
+    if (json !== undefined) {
       values.push(JSON.parse(json))
       goodBytes = end + 1
       damaged += bad

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
-import { RalphError } from '../contract/errors.ts'
+import { RalphError, errorMessage } from '../contract/errors.ts'
 import type { TaskLockState as WireLock } from '../contract/fleet/channel.ts'
 import { formatTimestamp } from '../contract/time.ts'
-import { lockName, outcomeName } from '../loop/notes-prompt.ts'
-import type { LockState } from '../loop/read-lock.ts'
+import { lockName, outcomeName } from '../loop/ways/notes/notes-prompt.ts'
+import type { LockState } from '../loop/core/way.ts'
 import { writeFileAtomic } from '../platform/files/atomic-file.ts'
 import {
   exists,
@@ -120,7 +120,7 @@ export async function writeTaskLock(folder: string): Promise<WireLock> {
     if (lock.exists) return { state: 'present' }
     return { state: 'gone', outcome: lock.outcome ?? 'unknown', sentence: lock.text ?? '' }
   } catch (error) {
-    return { state: 'unreadable', reason: error instanceof Error ? error.message : String(error) }
+    return { state: 'unreadable', reason: errorMessage(error) }
   }
 }
 

@@ -8,17 +8,17 @@ import type { InstalledProgram } from '../contract/fleet/machine.ts'
 import { isFile } from '../platform/files/files.ts'
 import { findProgram } from '../platform/processes/programs.ts'
 import { runWithTimeout } from '../platform/processes/timed-run.ts'
-import type { AgentEnvironment } from './agent-ports.ts'
+import type { HostEnvironment } from '../host/create-ports.ts'
 
 const timeoutMs = 15_000
 
 /** The agent programs installed here, with everything that is known without a prompt. */
-export async function findPrograms(env: AgentEnvironment): Promise<InstalledProgram[]> {
+export async function findPrograms(env: HostEnvironment): Promise<InstalledProgram[]> {
   const found = await Promise.all([...drivers.keys()].map((name) => inspectProgram(name, env)))
   return found.filter(({ problem }) => problem === undefined)
 }
 
-export async function inspectProgram(name: string, env: AgentEnvironment): Promise<InstalledProgram> {
+export async function inspectProgram(name: string, env: HostEnvironment): Promise<InstalledProgram> {
   const driver = getDriver(name)
   const { path, version, tested, login } = await inspectAgent(driver, createProgramInspector(driver, env))
   return {
@@ -30,7 +30,7 @@ export async function inspectProgram(name: string, env: AgentEnvironment): Promi
   }
 }
 
-function createProgramInspector(driver: Driver, env: AgentEnvironment): InspectionPorts {
+function createProgramInspector(driver: Driver, env: HostEnvironment): InspectionPorts {
   const home = env['HOME'] ?? homedir()
   const { env: settings = {} } = driver.command({ cwd: home, folder: home, sprintDir: home })
   const seen = buildAgentEnv(driver, env, [], settings)

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { RalphError } from '../contract/errors.ts'
+import { RalphError, errorMessage } from '../contract/errors.ts'
 import type { SprintEvent } from '../contract/events.ts'
 import { writeFileAtomic } from '../platform/files/atomic-file.ts'
 import { restorePushedSnapshot, pushSnapshot, type SnapshotOptions } from '../storage/git/pushed-snapshot.ts'
@@ -19,7 +19,7 @@ export async function pushWork(
     const remote = agent.pushAddress()
     return remote === undefined ? {} : { pushed: await pushSnapshot(describeSnapshot(agent, sprintId, remote)) }
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = errorMessage(error)
     observe({ type: 'note', level: 'warning', text: `the files were not pushed: ${why}` })
     return {}
   }

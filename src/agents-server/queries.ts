@@ -11,7 +11,8 @@ import type { AccountLimits } from '../runtime/ports.ts'
 import { detectChecks } from '../runtime/detect-checks.ts'
 import { createProjectRedactor } from '../storage/accounts/secrets.ts'
 import { diffIterations } from '../storage/git/workspace.ts'
-import { agentSprintFolder, type AgentEnvironment } from './agent-ports.ts'
+import { agentSprintFolder } from './agent-ports.ts'
+import type { HostEnvironment } from '../host/create-ports.ts'
 import type { LocalAgent, LocalAgents } from './local-agents.ts'
 import type { Jobs } from './jobs.ts'
 import { writeTaskLock, readNotes } from './notes.ts'
@@ -22,7 +23,7 @@ export type QueryParts = {
   readonly agents: LocalAgents
   readonly jobs: Jobs
   readonly home: string
-  readonly env: AgentEnvironment
+  readonly env: HostEnvironment
   readonly limits: AccountLimits
 }
 
@@ -110,7 +111,7 @@ function requireKnownAgent(agents: LocalAgents, agentId: string): LocalAgent {
   return agent
 }
 
-async function readAgentFile(agent: LocalAgent, body: RequestBody<'read-file'>, env: AgentEnvironment) {
+async function readAgentFile(agent: LocalAgent, body: RequestBody<'read-file'>, env: HostEnvironment) {
   const { area, path, offset, length } = body
   const file = resolveFileInArea(agent, area, path)
   const part = await readRange(file, offset, length)

@@ -6,10 +6,10 @@ import type { Outcome } from '../contract/outcome.ts'
 import { defaultTimeouts } from '../contract/settings.ts'
 import { redactAgent } from '../runtime/redact-ports.ts'
 import { createProjectRedactor } from '../storage/accounts/secrets.ts'
-import type { AgentEnvironment } from './agent-ports.ts'
+import type { HostEnvironment } from '../host/create-ports.ts'
 import type { LocalAgent } from './local-agents.ts'
 
-type TextPromptOptions = { readonly env: AgentEnvironment; readonly signal: AbortSignal }
+type TextPromptOptions = { readonly env: HostEnvironment; readonly signal: AbortSignal }
 
 /** A user's own prompt, sent as written in the agent's conversation. */
 export async function runTextPrompt(

@@ -1,6 +1,6 @@
 import { decodeReportReply, encodeReport } from '../channel/message.ts'
 import type { Line } from '../channel/line.ts'
-import { coalesceRuns } from '../channel/task-queue.ts'
+import { coalesce } from '../platform/async.ts'
 import type { LocalAgent } from './local-agents.ts'
 
 const maxEvents = 500
@@ -54,7 +54,7 @@ export function openUploader(): Uploader {
     },
     add: (agent) => {
       if (wakes.has(agent.agentId)) return
-      const wake = coalesceRuns(
+      const wake = coalesce(
         () => send(agent),
         () => {},
       )

@@ -1,5 +1,5 @@
 import { isAbsolute, join, sep } from 'node:path'
-import { RalphError } from '../contract/errors.ts'
+import { RalphError, errorMessage } from '../contract/errors.ts'
 import type { AgentWorkspace } from '../contract/fleet/agent.ts'
 import { exists, isFolder, createFolder, realPath, removeFolder } from '../platform/files/files.ts'
 import { git } from '../platform/git.ts'
@@ -103,7 +103,7 @@ async function cloneRepository(
   ).catch((cause: unknown) => {
     throw new RalphError('WORKSPACE_NOT_FOUND', 'failed to clone the repository', {
       cause,
-      hint: describeCloneError(cause),
+      hint: errorMessage(cause),
     })
   })
   await createFolder(done)
@@ -114,5 +114,3 @@ const workspaceRefused = (message: string): RalphError =>
   new RalphError('WORKSPACE_REFUSED', message, {
     hint: 'allow the folder on the machine with: ralph agents-server join --roots',
   })
-
-const describeCloneError = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))

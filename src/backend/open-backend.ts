@@ -11,7 +11,9 @@ import { openDatabase, type DatabasePlace } from './database/open-database.ts'
 import { recordRowChanges } from './feed/event-log.ts'
 import { createOutbox, outboxTopic } from './machines/machine-state.ts'
 import { openFleet, type OpenFleet } from './open-fleet.ts'
-import type { Fleet, ObservedSprints } from './fleet/ports.ts'
+import type { Fleet } from './fleet/fleet.ts'
+import type { ObservedSprints } from './fleet/observed.ts'
+import { transaction } from './fleet/transaction.ts'
 import { createApp } from './http/app.ts'
 import type { ApiCaller } from './http/calls/call.ts'
 import { createEventStreams, type EventTimes } from './http/streams/event-streams.ts'
@@ -112,14 +114,12 @@ async function openBackendParts(options: BackendOptions, opened: CloseFunction[]
     isOver = true
     return database.close()
   })
-  const sender = createNotifications({ database, now, newId: newUuid, post: sendWebhook, log: trouble })
-  opened.push(sender.close)
   const authority = await openBackendAuthority(database)
-  const line = await openLines(options, { database, sender, authority, logError: trouble })
+  const line = await openLines(options, { database, authority, logError: trouble })
   opened.push(line.close)
   const persons = createAuthentication(database, now)
   const userId = await ensureLocalUser(database, options.userName, now())
-  const http = await serveHttp(options, { database, sender, persons, line, logError: trouble })
+  const http = await serveHttp(options, { database, persons, line, logError: trouble })
   opened.push(http.close)
   return {
     database,
@@ -148,12 +148,12 @@ const sendWebhook = (url: string, body: string, secret: string): Promise<void> =
 
 type BackendBase = {
   readonly database: Database
-  readonly sender: NotificationSender
   readonly logError: (error: unknown, doing?: string) => void
 }
 
 type OpenLines = {
   readonly fleet: OpenFleet
+  readonly sender: NotificationSender
   readonly lines: MachineLines
   readonly admission: MachineAdmission
   readonly port: number | undefined
@@ -165,7 +165,7 @@ async function openLines(
   options: BackendOptions,
   base: BackendBase & { readonly authority: Authority },
 ): Promise<OpenLines> {
-  const { database, sender, authority, logError } = base
+  const { database, authority, logError } = base
   const { log, version } = options
   const known: { fleet?: OpenFleet; asking?: MachineCalls } = {}
   const fleet = () => assertDefined(known.fleet)
@@ -174,7 +174,7 @@ async function openLines(
     newId: newUuid,
     replicaId: () => fleet().engine.executorId,
     onChange: async (machineId) => {
-      await database.transaction(async (tx) => recordRowChanges(fleet(), tx, { kind: 'machine', machineId }))
+      await transaction(fleet(), (t) => recordRowChanges(t, { kind: 'machine', machineId }))
     },
   })
   const readEpoch = async (machineId: string) => {
@@ -197,14 +197,18 @@ async function openLines(
     log: logError,
   })
   known.asking = asking
+  const engine = () => fleet().engine
+  const sender = createNotifications({ database, engine, now, newId: newUuid, post: sendWebhook })
   const { compiling, settings = {}, observed, onLost } = options
   const parts = { database, machines: asking, notifications: sender, clock: { now }, newId: newUuid }
   known.fleet = await openFleet({ ...parts, compiling, observed, settings, logError, onLost })
+  await sender.resume()
   const unsubscribe = database.signals.on(outboxTopic, (machineId) => lines.wake(machineId))
   const admission = { store, authority, now, log }
   const listener = options.machines && (await listenForMachines({ ...admission, ...options.machines, machines: lines }))
   return {
     fleet: known.fleet,
+    sender,
     lines,
     port: listener?.port,
     admission: createMachineAdmission(admission, lines, machineAddress(options, listener?.port)),
@@ -253,9 +257,9 @@ async function serveHttp(
   options: BackendOptions,
   parts: BackendBase & { readonly persons: UserAuthentication; readonly line: OpenLines },
 ): Promise<HttpEndpoint> {
-  const { database, sender, persons, line, logError } = parts
+  const { database, persons, line, logError } = parts
   const { version, project, oidc, host, port, tls, publicOrigin } = options
-  const { fleet, lines } = line
+  const { fleet, sender, lines } = line
   const feed = createFeed(database, { now, log: logError })
   const levels = (who: ApiCaller) => readAccessLevels(database, who)
   const events = createEventStreams({ feed, levels, log: logError, times: options.eventTimes })

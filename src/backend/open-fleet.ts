@@ -1,9 +1,10 @@
 import { and, eq, lt } from 'drizzle-orm'
 import { z } from 'zod'
+import { machineSilentMs } from './database/machine.ts'
 import { sprintOrders } from './database/sprint.ts'
 import type { TaskHandler } from './engine/engine.ts'
 import { openEngine } from './engine/open-engine.ts'
-import type { Fact } from '../loop/fact.ts'
+import type { Fact } from '../loop/core/fact.ts'
 import { failStaleCreations } from './agents/agents.ts'
 import {
   clearConnections,
@@ -12,9 +13,9 @@ import {
   notifyLostPrompts,
   listWaitingAgents,
 } from './machines/machine-state.ts'
-import type { Fleet } from './fleet/ports.ts'
+import type { Fleet } from './fleet/fleet.ts'
 import { dispatchNext } from './sprints/dispatch.ts'
-import { lockAgent, lockSprintAgent, readSprintRow } from './database/locked-rows.ts'
+import { agentTransaction, lockAgent, readSprintRow, sprintTransaction, transaction } from './fleet/transaction.ts'
 import { applyStart } from './sprints/sprints.ts'
 import { applyFact } from './sprints/facts.ts'
 import { moveLostSprints } from './machines/takeover.ts'
@@ -22,18 +23,16 @@ import { slotTopic } from './prompts/reports.ts'
 
 export type FleetOptions = Omit<Fleet, 'engine' | 'settings'> & {
   readonly settings?: Partial<Fleet['settings']>
-  /** Additional kinds of durable tasks. */
-  readonly handlers?: Readonly<Record<string, TaskHandler>>
   /** The other replicas consider this one dead: it must exit. */
   readonly onLost: (reason: string) => void
 }
 
-const defaultSettings: Fleet['settings'] = { leaseMs: 600_000, silentMs: 90_000, sweepMs: 5000 }
+const defaultSettings: Fleet['settings'] = { leaseMs: 600_000, silentMs: machineSilentMs, sweepMs: 5000 }
 
 export type OpenFleet = Fleet & { readonly close: () => Promise<void> }
 
 /** Starts the engine, the timers, and the periodic sweep for missed work. */
-export async function openFleet({ handlers = {}, onLost, ...options }: FleetOptions): Promise<OpenFleet> {
+export async function openFleet({ onLost, ...options }: FleetOptions): Promise<OpenFleet> {
   const settings = { ...defaultSettings, ...options.settings }
   const own: { fleet?: Fleet } = {}
   const known = (): Fleet => {
@@ -42,7 +41,7 @@ export async function openFleet({ handlers = {}, onLost, ...options }: FleetOpti
   }
   const log = (_level: string, text: string) => options.logError(new Error(text), 'engine')
   const engine = await openEngine(options.database, {
-    handlers: { ...handlers, ...createTaskHandlers(known) },
+    handlers: createTaskHandlers(known),
     onLost,
     log,
   })
@@ -63,40 +62,41 @@ export async function openFleet({ handlers = {}, onLost, ...options }: FleetOpti
 
 const WaitInput = z.object({ orderId: z.string() })
 const DispatchInput = z.object({ agentId: z.string() })
+const DeliveryInput = z.object({ id: z.string(), at: z.number() })
 const StartInput = z.object({ sprintId: z.string(), fact: z.custom<Extract<Fact, { type: 'started' }>>() })
 
-/** The engine handles timers. Everything else happens in the transaction of its cause. */
+/** The engine handles timers and deliveries. Everything else happens in the transaction of its cause. */
 const createTaskHandlers = (fleet: () => Fleet): Record<string, TaskHandler> => ({
   'end-wait': (input) => endDueWait(fleet(), WaitInput.parse(input).orderId),
   pump: (input) => dispatchAgent(fleet(), DispatchInput.parse(input).agentId),
+  deliver: (input) => fleet().notifications.deliver(DeliveryInput.parse(input)),
   'start-sprint': (input) => startScheduledSprint(fleet(), StartInput.parse(input)),
 })
 
 /** Ends a wait that is due. Does nothing if the wait was cancelled. */
 const endDueWait = (fleet: Fleet, orderId: string): Promise<void> =>
-  fleet.database.transaction(async (tx) => {
+  transaction(fleet, async ({ tx }) => {
     const [found] = await tx.db.select().from(sprintOrders).where(eq(sprintOrders.id, orderId))
     if (!found) return
-    const agent = await lockAgent(tx, found.agentId)
-    const [order] = await tx.db.select().from(sprintOrders).where(eq(sprintOrders.id, orderId))
+    const t = await lockAgent({ fleet, tx }, found.agentId)
+    const [order] = await t.tx.db.select().from(sprintOrders).where(eq(sprintOrders.id, orderId))
     if (order?.status !== 'open' || order.order.type !== 'wait') return
     const at = fleet.clock.now()
-    await tx.db.update(sprintOrders).set({ status: 'done', endedAt: at }).where(eq(sprintOrders.id, orderId))
+    await t.tx.db.update(sprintOrders).set({ status: 'done', endedAt: at }).where(eq(sprintOrders.id, orderId))
     const { iteration } = order.order
-    const sprint = await readSprintRow(tx, order.sprintId)
+    const sprint = await readSprintRow(t, order.sprintId)
     const fact = { type: 'wait-ended' as const, at, iteration }
-    const held = await applyFact(fleet, tx, { agent, sprint }, { id: `wait:${orderId}`, fact })
-    await dispatchNext(fleet, tx, held.agent)
+    await applyFact(t, sprint, { id: `wait:${orderId}`, fact })
+    await dispatchNext(t)
   })
 
 const dispatchAgent = (fleet: Fleet, agentId: string): Promise<void> =>
-  fleet.database.transaction(async (tx) => void (await dispatchNext(fleet, tx, await lockAgent(tx, agentId))))
+  agentTransaction(fleet, agentId, (t) => dispatchNext(t))
 
 const startScheduledSprint = (fleet: Fleet, { sprintId, fact }: z.output<typeof StartInput>): Promise<void> =>
-  fleet.database.transaction(async (tx) => {
-    const held = await lockSprintAgent(tx, sprintId)
-    if (held.sprint.status !== 'not-started' || held.agent.sprintId !== sprintId) return
-    await applyStart(fleet, tx, held, { id: 'start', fact: { ...fact, at: fleet.clock.now() } })
+  sprintTransaction(fleet, sprintId, async (t, sprint) => {
+    if (sprint.status !== 'not-started' || t.agent.sprintId !== sprintId) return
+    await applyStart(t, sprint, { id: 'start', fact: { ...fact, at: fleet.clock.now() } })
   })
 
 const graceMs = 5000

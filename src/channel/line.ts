@@ -1,3 +1,4 @@
+import { errorMessage } from '../contract/errors.ts'
 import { createCallRegistry, createReply, unreachableError } from './calls.ts'
 import { lineTypes } from './frame.ts'
 import type { Mailbox } from './mailbox.ts'
@@ -11,7 +12,7 @@ import {
   type SessionOutput,
 } from './session.ts'
 import type { Transport } from './transport.ts'
-import { serializeTasks, coalesceRuns } from './task-queue.ts'
+import { coalesce, serialize } from '../platform/async.ts'
 
 export type LineOptions = {
   readonly transport: Transport
@@ -117,9 +118,10 @@ function createLineIo(
   lifecycle: Lifecycle,
 ) {
   const counts: LineCounts = { sent: 0, received: 0, refused: 0, answering: 0 }
-  const broken = (error: unknown) => lifecycle.close(`the mailbox failed: ${describeMailboxError(error)}`)
-  const storing = serializeTasks(broken)
-  const wake = coalesceRuns(readOutbox, broken)
+  const broken = (error: unknown) => lifecycle.close(`the mailbox failed: ${errorMessage(error)}`)
+  const enqueue = serialize()
+  const storing = (work: () => Promise<void>) => void enqueue(work).catch(broken)
+  const wake = coalesce(readOutbox, broken)
   const silence = trackSilence(transport)
   /** The outbox was not emptied, because the send buffer was full. */
   let mayHaveMore = false
@@ -182,8 +184,6 @@ function trackSilence(transport: LineOptions['transport']) {
   }
   return { heardAt: () => heardAt, end, check }
 }
-
-const describeMailboxError = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 type DeliveryOptions = Pick<LineOptions, 'answer'> & {
   readonly counts: LineCounts

@@ -3,7 +3,7 @@ import { buildLive, buildProgress, buildStep, green, noon } from '../../test/sup
 import { maxMessageBytes, type ReportBody, type RequestBody } from '../contract/fleet/channel.ts'
 import type { MachineFact } from '../contract/fleet/channel-work.ts'
 import { noUsage } from '../contract/outcome.ts'
-import type { Fact } from '../loop/fact.ts'
+import type { Fact } from '../loop/core/fact.ts'
 import { decodeReport, decodeRequest, encodeReport, encodeRequest } from './message.ts'
 
 const id = '00000000-0000-4000-8000-000000000001'

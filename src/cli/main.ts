@@ -1,6 +1,6 @@
-import { errorCodes, formatPlace, RalphError } from '../contract/errors.ts'
+import { errorCodes, formatPlace, RalphError, errorMessage } from '../contract/errors.ts'
 import { findNearestWord } from '../contract/nearest.ts'
-import { packageVersion } from './assets.ts'
+import { packageVersion } from './io/assets.ts'
 import { commands } from './commands.ts'
 import { processIo } from './io/io.ts'
 
@@ -49,7 +49,7 @@ function reportCliError(error: unknown): number {
   const known =
     error instanceof RalphError
       ? error
-      : new RalphError('INTERNAL', describeCliError(error), {
+      : new RalphError('INTERNAL', errorMessage(error), {
           hint: 'this is a bug in ralph; set RALPH_DEBUG=1 to see the stack',
         })
   if (process.argv.includes('--json')) {
@@ -62,8 +62,6 @@ function reportCliError(error: unknown): number {
   if (process.env['RALPH_DEBUG'] && error instanceof Error) processIo.printError(error.stack ?? '')
   return errorCodes[known.code].exit
 }
-
-const describeCliError = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 // A reader that closes the pipe (`ralph status | head`) is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { backoffMs } from '../contract/backoff.ts'
 import { FleetChange } from '../contract/fleet/event.ts'
 import { routes } from '../contract/fleet/routes.ts'
 
@@ -25,7 +26,7 @@ export type FollowOptions = { readonly scope?: ChangeScope; readonly open?: (url
 export type ChangeSource = Pick<EventSource, 'addEventListener' | 'close'>
 
 const changeTypes = FleetChange.options.map((option) => option.shape.type.value)
-const [shortestPauseMs, longestPauseMs] = [1000, 30_000]
+const reconnectBackoff = { firstMs: 1000, maxMs: 30_000 }
 /**
  * The backend sends at least one frame every 15 s. A connection that is silent for longer is dead, and no error event
  * reports it.
@@ -58,7 +59,7 @@ export function followChanges({ onChange, onState }: ChangeHandlers, options: Fo
   const fail = (): void => {
     disconnect()
     failures += 1
-    wait(reconnectDelay(failures), connect)
+    wait(backoffMs(reconnectBackoff, failures, Math.random()), connect)
     onState('lost')
   }
   const onMessage = (message: Event): void => {
@@ -96,10 +97,6 @@ export function followChanges({ onChange, onState }: ChangeHandlers, options: Fo
     },
   }
 }
-
-/** Half of the pause is random, so that clients that were disconnected together do not reconnect together. */
-const reconnectDelay = (failures: number): number =>
-  Math.min(longestPauseMs, shortestPauseMs * 2 ** (failures - 1)) * (0.5 + Math.random() / 2)
 
 function changesUrl(inside: ChangeScope, after: string | undefined): string {
   const query = new URLSearchParams()

@@ -1,3 +1,4 @@
+import { isGoalDriven } from '../contract/way.ts'
 import { type Settings, UserConfig } from '../contract/settings.ts'
 import { Sprint } from '../contract/sprint.ts'
 import { checkCompilation } from './check/check-compilation.ts'
@@ -21,7 +22,7 @@ export function compile(input: CompileInput): CompileResult {
   const compilation = sprint && resolveMainWorkflow({ input, sprint, config, report })
   if (!compilation) return { diagnostics: all() }
 
-  const goalDriven = compilation.main.value.mode === 'ralph'
+  const goalDriven = isGoalDriven(compilation.main.value)
   const expansion = goalDriven ? undefined : expandPhases(compilation)
   const steps = goalDriven ? readInitialSteps(compilation) : []
   const hooks = mergeHooks(compilation)

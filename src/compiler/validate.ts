@@ -1,3 +1,4 @@
+import { isGoalDriven } from '../contract/way.ts'
 import { checkCompilation } from './check/check-compilation.ts'
 import type { Compilation, CompileInput } from './resolve/compilation.ts'
 import { createDiagnosticCollector, type Diagnostic, type Source, type AddDiagnostic } from './parse/diagnostics.ts'
@@ -45,7 +46,7 @@ function checkWithPlaceholder(main: LoadedWorkflow, options: ValidateOptions, re
     anyItemField: true,
     report: tellAboutWorkflow,
   }
-  if (main.value.mode !== 'ralph') expandPhases(compilation)
+  if (!isGoalDriven(main.value)) expandPhases(compilation)
   mergeHooks(compilation)
   resolveWorktree(compilation)
   checkCompilation(compilation, undefined)

@@ -190,3 +190,6 @@ export class RalphError extends Error {
 
 export const formatPlace = ({ file, line, column }: Place): string =>
   [file, line, column].filter((part) => part !== undefined).join(':')
+
+/** The message of whatever was thrown. */
+export const errorMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error))

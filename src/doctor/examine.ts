@@ -1,3 +1,4 @@
+import { errorMessage } from '../contract/errors.ts'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { Progress } from '../contract/progress.ts'
@@ -118,7 +119,7 @@ async function readShownProgress(sprintDir: string): Promise<{ progress: Progres
   try {
     return { progress: await readProgressFile(sprintDir), findings: [] }
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = errorMessage(error)
     return {
       progress: undefined,
       findings: [notice('I8', `PROGRESS.yaml cannot be read: ${why}; the next run keeps a copy`)],

@@ -1,6 +1,7 @@
+import { errorMessage } from '../contract/errors.ts'
 import type { HookTask, Progress, Step } from '../contract/progress.ts'
 import { advance } from '../loop/advance.ts'
-import type { Fact } from '../loop/fact.ts'
+import type { Fact } from '../loop/core/fact.ts'
 import { checkAttempts, type AttemptFolderState } from './attempt-invariants.ts'
 import { broken, notice, type Finding } from './finding.ts'
 
@@ -79,7 +80,7 @@ function replayEntry(
   try {
     return { progress: rules(progress, entry.fact).progress }
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = errorMessage(error)
     return { problem: broken('I8', `record ${entry.seq} cannot be applied: ${why}`) }
   }
 }

@@ -22,9 +22,9 @@ import { FailureClass, noUsage } from '../contract/outcome.ts'
 import { Progress, historyLimits, type Step } from '../contract/progress.ts'
 import type { Report } from '../contract/report.ts'
 import { advance } from './advance.ts'
-import { getCheckName } from './checks.ts'
-import type { AttemptEnd, Fact } from './fact.ts'
-import type { Order } from './order.ts'
+import { getCheckName } from './core/request-checks.ts'
+import type { AttemptEnd, Fact } from './core/fact.ts'
+import type { Order } from './core/order.ts'
 
 /** One roll of the dice: which possible fact happens next, and how. */
 type Dice = { readonly which: number; readonly how: number; readonly at: number }

@@ -20,8 +20,8 @@ import {
   workOrders,
 } from '../../test/support/builders.ts'
 import type { Edit } from '../contract/edit.ts'
-import type { Fact } from './fact.ts'
-import { buildPrompt } from './prompt.ts'
+import type { Fact } from './core/fact.ts'
+import { buildIterationPrompt } from './prompts.ts'
 
 const stop = (as: 'paused' | 'interrupted', when: 'iteration' | 'turn' | 'now'): Fact => ({
   type: 'stop-requested',
@@ -89,7 +89,7 @@ describe('a message from a user', () => {
     ).progress
     const then = after(next, reports({}, noon + 10)).progress
 
-    expect(buildPrompt(next, next.live[0] ?? buildLive())).toContain('## A person says\n\nmind the tests')
+    expect(buildIterationPrompt(next, next.live[0] ?? buildLive())).toContain('## A person says\n\nmind the tests')
     expect(then).not.toHaveProperty('messages')
   })
 
@@ -103,7 +103,7 @@ describe('a message from a user', () => {
 
     expect(workOrders(orders)).toEqual([{ type: 'run-attempt', iteration: 1, attempt: 2 }])
     expect(progress.live).toMatchObject([{ number: 1, stage: 'agent', attempt: 2 }])
-    expect(buildPrompt(progress, progress.live[0] ?? buildLive())).toContain('mind the tests')
+    expect(buildIterationPrompt(progress, progress.live[0] ?? buildLive())).toContain('mind the tests')
   })
 
   it('sent with now waits for the next run if the sprint was interrupted', () => {

@@ -27,9 +27,9 @@ import {
 } from '../../test/support/builders.ts'
 import type { Progress } from '../contract/progress.ts'
 import { advance } from './advance.ts'
-import { buildPrompt } from './prompt.ts'
-import type { Fact } from './fact.ts'
-import type { Order } from './order.ts'
+import { buildIterationPrompt } from './prompts.ts'
+import type { Fact } from './core/fact.ts'
+import type { Order } from './core/order.ts'
 
 /** A sprint in its second iteration, in every possible stage. */
 const sprint = buildProgress({ doneWhen: [buildCheck()], perIterationHooks: [buildHook()] })
@@ -263,8 +263,8 @@ describe('an answer', () => {
     const next = after(resumed, reports()).progress
 
     expect(resumed.live).toMatchObject([{ number: 2 }])
-    expect(buildPrompt(resumed, resumed.live[0] ?? buildLive())).toContain('the key is in the vault')
-    expect(buildPrompt(next, next.live[0] ?? buildLive())).not.toContain('the key is in the vault')
+    expect(buildIterationPrompt(resumed, resumed.live[0] ?? buildLive())).toContain('the key is in the vault')
+    expect(buildIterationPrompt(next, next.live[0] ?? buildLive())).not.toContain('the key is in the vault')
   })
 
   it('to a failed login gives the same iteration another attempt', () => {

@@ -1,14 +1,14 @@
-import type { Progress } from '../contract/progress.ts'
-import type { Fact } from './fact.ts'
-import { emitEvent, type Order, type Transition } from './order.ts'
+import type { Fact } from './core/fact.ts'
+import { createNote, type Order, type Decision } from './core/order.ts'
+import { setHistory, type Sprint } from './core/sprint.ts'
 
 /** Removes the worktree of a completed sprint once nothing runs in it. */
-export function cleanUpWorktree(before: Progress, after: Progress, { type }: Fact): Order[] {
+export function cleanUpWorktree(before: Sprint, after: Sprint, { type }: Fact): Order[] {
   if (!isCleanupDue(after) || (isCleanupDue(before) && type !== 'started')) return []
   return [{ type: 'clean-worktree' }]
 }
 
-const isCleanupDue = ({ status, worktree, worktreeState, hookTasks }: Progress): boolean =>
+const isCleanupDue = ({ status, plan: { worktree }, history: { worktreeState, hookTasks } }: Sprint): boolean =>
   status === 'completed' &&
   worktree !== undefined &&
   worktree.cleanup !== 'never' &&
@@ -16,17 +16,12 @@ const isCleanupDue = ({ status, worktree, worktreeState, hookTasks }: Progress):
   worktreeState.cleanedUp !== true &&
   !hookTasks.some((task) => task.status === 'running')
 
-export function onWorktreeCleaned(
-  progress: Progress,
-  { kept }: Extract<Fact, { type: 'worktree-cleaned' }>,
-): Transition {
-  const { worktree, worktreeState } = progress
+export function onWorktreeCleaned(sprint: Sprint, { kept }: Extract<Fact, { type: 'worktree-cleaned' }>): Decision {
+  const { worktree } = sprint.plan
+  const { worktreeState } = sprint.history
   const place = worktree?.path ?? ''
-  if (kept !== undefined) {
-    const text = `the worktree ${place} is kept: ${kept}`
-    return { progress, orders: [emitEvent({ type: 'note', level: 'warning', text })] }
-  }
-  const cleaned = worktreeState && { worktreeState: { ...worktreeState, cleanedUp: true } }
+  if (kept !== undefined) return { sprint, orders: [createNote('warning', `the worktree ${place} is kept: ${kept}`)] }
   const text = `the worktree ${place} is removed; the work is on branch ${worktree?.branch ?? ''}`
-  return { progress: { ...progress, ...cleaned }, orders: [emitEvent({ type: 'note', level: 'info', text })] }
+  const cleaned = worktreeState && { worktreeState: { ...worktreeState, cleanedUp: true } }
+  return { sprint: setHistory(sprint, { ...cleaned }), orders: [createNote('info', text)] }
 }

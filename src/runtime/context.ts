@@ -1,6 +1,6 @@
 import { RalphError } from '../contract/errors.ts'
 import type { LiveIteration, Progress } from '../contract/progress.ts'
-import type { Order } from '../loop/order.ts'
+import type { Order } from '../loop/core/order.ts'
 import type { Ports } from './ports.ts'
 
 export type RunnableOrder = Exclude<Order, { type: 'tell' } | { type: 'abort' }>

@@ -1,6 +1,6 @@
-import { RalphError } from '../contract/errors.ts'
+import { RalphError, errorMessage } from '../contract/errors.ts'
 import { noUsage, type Outcome } from '../contract/outcome.ts'
-import type { Expense } from '../loop/cost.ts'
+import type { Expense } from '../loop/core/cost.ts'
 
 /** A failed start is a failed attempt: the loop decides what to do, and the run continues. */
 export function createFailedStart(error: unknown): Outcome {
@@ -23,5 +23,3 @@ export const pickExpense = ({ usage, costUsd, costEstimated }: Outcome): Expense
   ...(costUsd !== undefined && { costUsd }),
   ...(costEstimated && { costEstimated }),
 })
-
-export const errorMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error))

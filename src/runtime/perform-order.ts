@@ -1,6 +1,6 @@
 import { noUsage } from '../contract/outcome.ts'
 import type { Progress } from '../contract/progress.ts'
-import type { Fact } from '../loop/fact.ts'
+import type { Fact } from '../loop/core/fact.ts'
 import type { OrderContext, OrderByType, RunnableOrder } from './context.ts'
 import { runAttempt } from './run-attempt.ts'
 import { runChecks } from './run-checks.ts'

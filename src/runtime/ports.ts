@@ -3,9 +3,9 @@ import type { Outcome, Usage } from '../contract/outcome.ts'
 import type { CheckResult, Progress, SprintStatus } from '../contract/progress.ts'
 import type { Proof, ProofBaseline } from '../contract/proof.ts'
 import type { Check } from '../contract/settings.ts'
-import type { Fact } from '../loop/fact.ts'
-import type { AttemptBudget } from '../loop/limits.ts'
-import type { LockState } from '../loop/read-lock.ts'
+import type { Fact } from '../loop/core/fact.ts'
+import type { AttemptBudget } from '../loop/core/limits.ts'
+import type { LockState } from '../loop/core/way.ts'
 
 /** What the runtime needs from outside. Adapters implement these; the runtime never imports an adapter. */
 export interface Ports {
@@ -34,7 +34,7 @@ export interface Ports {
   /** In [0, 1). */
   readonly random: () => number
   /** Must neither throw nor block. */
-  readonly observe: (event: SprintEvent) => void
+  readonly observe: (event: SprintEvent, sent?: { readonly prompt: string }) => void
 }
 
 /** The notes folder of an agent, with the lock file that the agent deletes when it is done or stuck. */

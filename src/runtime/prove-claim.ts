@@ -1,7 +1,7 @@
 import { RalphError } from '../contract/errors.ts'
 import type { Check } from '../contract/settings.ts'
-import { getCheckName } from '../loop/checks.ts'
-import type { Fact } from '../loop/fact.ts'
+import { getCheckName } from '../loop/core/request-checks.ts'
+import type { Fact } from '../loop/core/fact.ts'
 import { requireLiveIteration, type OrderContext } from './context.ts'
 import type { ProverRequest } from './ports.ts'
 

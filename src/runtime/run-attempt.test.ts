@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { buildCheck, buildProgress } from '../../test/support/builders.ts'
 import { buildOutcome, createWorld } from '../../test/support/virtual.ts'
-import type { LockState } from '../loop/read-lock.ts'
+import type { LockState } from '../loop/core/way.ts'
 
 /** A notes folder whose lock the agent deletes in the given turns. */
 function createTestLock(deletedIn: readonly number[], said: Partial<Extract<LockState, { exists: false }>> = {}) {

@@ -1,13 +1,14 @@
-import { RalphError } from '../contract/errors.ts'
+import { RalphError, errorMessage } from '../contract/errors.ts'
 import { noUsage, type Outcome } from '../contract/outcome.ts'
 import type { LiveIteration } from '../contract/progress.ts'
-import type { AttemptEnd, Fact } from '../loop/fact.ts'
-import { getRemainingBudget } from '../loop/limits.ts'
-import { type AttemptPrompt, buildAttemptPrompt, buildIterationPrompt, readAttemptReport } from '../loop/protocol.ts'
-import { readLock } from '../loop/read-lock.ts'
-import { choosePhaseModel } from '../loop/standard/agent-choice.ts'
+import type { AttemptEnd, Fact } from '../loop/core/fact.ts'
+import { getRemainingBudget } from '../loop/core/limits.ts'
+import type { AttemptPrompt } from '../loop/core/way.ts'
+import { fromProgress } from '../loop/progress-codec.ts'
+import { buildAttemptPrompt, buildIterationPrompt, readAttemptReport } from '../loop/prompts.ts'
+import { chooseModel, countsIdleIterations, usesLock } from '../loop/way-queries.ts'
 import { requireLiveIteration, type OrderContext, type OrderByType } from './context.ts'
-import { errorMessage, createFailedStart } from './outcomes.ts'
+import { createFailedStart } from './outcomes.ts'
 import type { AgentRequest, AgentRunner } from './ports.ts'
 import { rethrowDiskFull } from './disk-space.ts'
 
@@ -18,20 +19,21 @@ export async function runAttempt(
 ): Promise<Fact> {
   const { progress, ports, signal } = context
   const live = requireLiveIteration(progress, iteration)
-  const agent = ports.agents(live.agent, choosePhaseModel(progress, live))
+  const agent = ports.agents(live.agent, chooseModel(progress, live))
   const limited = await checkAccountLimit(agent, context)
   if (limited) return { ...limited, iteration, attempt, random: ports.random() }
   const unlocked = await restoreLock(`${progress.sprintId}/${iteration}-${attempt}`, context)
   if (unlocked) return { ...unlocked, iteration, attempt, random: ports.random() }
   const attemptPrompt = buildAttemptPrompt(progress, live, await ports.notes(), ports.lock?.folder)
   const before = await fingerprintWorkTree(context)
-  ports.observe({ type: 'attempt-started', iteration, attempt, agent: agent.name })
+  const { prompt } = attemptPrompt
+  ports.observe({ type: 'attempt-started', iteration, attempt, agent: agent.name }, { prompt })
   const request: AgentRequest = {
     attempt: `${iteration}-${attempt}`,
     transcript: `iteration-${iteration}.jsonl`,
-    prompt: attemptPrompt.prompt,
+    prompt,
     timeouts: progress.timeouts,
-    budget: getRemainingBudget(progress, live),
+    budget: getRemainingBudget(fromProgress(progress), live),
     resume: attemptPrompt.session,
     used: attemptPrompt.used,
     form: attemptPrompt.form,
@@ -58,7 +60,7 @@ export async function runAttempt(
 
 /** Hash of the work tree; undefined if no limit needs it. A broken repository does not stop the sprint. */
 async function fingerprintWorkTree({ progress, ports }: OrderContext): Promise<string | undefined> {
-  if (progress.limits.noProgress === 'off' || progress.mode === 'standard') return undefined
+  if (!countsIdleIterations(progress)) return undefined
   return ports.workspace.fingerprint().catch((error: unknown) => {
     const text = `cannot detect whether files changed: ${errorMessage(error)}`
     ports.observe({ type: 'note', level: 'warning', text })
@@ -107,7 +109,7 @@ async function toAttemptEnd(
     }
   }
   const { progress } = context
-  if (progress.protocol === 'notes') return readLockEnd(outcome, context)
+  if (usesLock(progress)) return readLockEnd(outcome, context)
   const { prompt, form } = attemptPrompt
   const asked = attemptPrompt.session === undefined ? prompt : `${prompt}\n${buildIterationPrompt(progress, live)}`
   const read = readAttemptReport(progress, { ...outcome, structuredOnly: form !== undefined }, asked)
@@ -116,7 +118,7 @@ async function toAttemptEnd(
 
 /** Runs before the prompt: without a lock, the agent would have nothing to delete. */
 async function restoreLock(attempt: string, { progress, ports }: OrderContext) {
-  if (progress.protocol !== 'notes') return undefined
+  if (!usesLock(progress)) return undefined
   const failed = await requireNotesLock(ports)
     .then((lock) => lock.restore(attempt))
     .then(() => undefined, notesUnreadable)
@@ -124,10 +126,10 @@ async function restoreLock(attempt: string, { progress, ports }: OrderContext) {
 }
 
 /** If the lock cannot be read, it is neither present nor gone, so the attempt failed. */
-const readLockEnd = (outcome: Outcome, { ports }: OrderContext): Promise<AttemptEnd> =>
+const readLockEnd = (outcome: Outcome, { progress, ports }: OrderContext): Promise<AttemptEnd> =>
   requireNotesLock(ports)
     .then((lock) => lock.read())
-    .then((lock) => readLock(lock, outcome.text), notesUnreadable)
+    .then((lock) => readAttemptReport(progress, { text: outcome.text, lock }, ''), notesUnreadable)
 
 const notesUnreadable = (error: unknown): AttemptEnd => ({
   kind: 'failed',

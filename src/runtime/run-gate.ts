@@ -1,7 +1,7 @@
-import type { Fact } from '../loop/fact.ts'
-import { getWork } from '../loop/standard/work.ts'
+import type { Fact } from '../loop/core/fact.ts'
+import { findGate } from '../loop/way-queries.ts'
 import { requireLiveIteration, type OrderContext, type OrderByType } from './context.ts'
-import { errorMessage } from './outcomes.ts'
+import { errorMessage } from '../contract/errors.ts'
 import type { ShellEnd } from './ports.ts'
 import { rethrowDiskFull } from './disk-space.ts'
 
@@ -12,15 +12,15 @@ export async function runGate(
 ): Promise<Fact | undefined> {
   const { progress, ports, signal } = context
   const { work: ref } = requireLiveIteration(progress, iteration)
-  const { gate, gateTracking } = ref ? getWork(progress, ref) : {}
+  const gate = ref && findGate(progress, ref)
   const at = () => ports.clock.now()
   if (!ref || !gate) return { type: 'gate-ended', at: at(), iteration, exitCode: 0, output: '' }
-  const attempt = (gateTracking?.attempts ?? 0) + 1
+  const attempt = gate.attempts + 1
   ports.observe({ type: 'gate-started', iteration, work: ref, attempt })
   const env = { SPRINT_ID: progress.sprintId, PHASE_ID: ref.step ?? ref.phase, ATTEMPT_NUMBER: String(attempt) }
   const { exitCode, output, error } = await ports.shell
     .run(
-      { attempt: `${iteration}-gate`, ifBegun: 'repeat', command: gate.script, timeoutMs: gate.timeout, env },
+      { attempt: `${iteration}-gate`, ifBegun: 'repeat', command: gate.script, timeoutMs: gate.timeoutMs, env },
       signal,
     )
     .catch(rethrowDiskFull(createFailedGate))

@@ -1,9 +1,11 @@
 import type { Hook } from '../contract/settings.ts'
-import type { Fact } from '../loop/fact.ts'
-import { getRemainingBudget, describeSpentLimit } from '../loop/limits.ts'
+import type { Fact } from '../loop/core/fact.ts'
+import { getRemainingBudget, describeSpentLimit } from '../loop/core/limits.ts'
+import { fromProgress } from '../loop/progress-codec.ts'
 import { fillHookPrompt } from '../contract/hook-prompt.ts'
 import type { OrderContext, OrderByType } from './context.ts'
-import { errorMessage, pickExpense } from './outcomes.ts'
+import { errorMessage } from '../contract/errors.ts'
+import { pickExpense } from './outcomes.ts'
 import { rethrowDiskFull } from './disk-space.ts'
 
 type HookEnd = Pick<Extract<Fact, { type: 'hook-ended' }>, 'exitCode' | 'error' | 'output' | 'spent'>
@@ -37,7 +39,7 @@ async function runConfiguredHook(hook: Hook, iteration: number, context: OrderCo
     )
     return { exitCode: end.exitCode, output: end.output, ...(end.error !== undefined && { error: end.error }) }
   }
-  const limit = describeSpentLimit(progress)
+  const limit = describeSpentLimit(fromProgress(progress))
   if (limit !== undefined) return { exitCode: null, error: `not started: ${limit}` }
   const prompt = hook.prompt ?? `/${hook.workflow} ${variables.ITERATION_TRANSCRIPT}`
   const outcome = await ports.agents(undefined).run(
@@ -46,7 +48,7 @@ async function runConfiguredHook(hook: Hook, iteration: number, context: OrderCo
       transcript,
       prompt: fillHookPrompt(prompt, variables),
       timeouts: { idle: timeoutMs, attempt: timeoutMs, afterResult: progress.timeouts.afterResult },
-      budget: getRemainingBudget(progress),
+      budget: getRemainingBudget(fromProgress(progress)),
       onEvent: () => {},
     },
     signal,

@@ -1,7 +1,8 @@
 import type { Outcome } from '../contract/outcome.ts'
-import type { Fact } from '../loop/fact.ts'
-import { getRemainingBudget } from '../loop/limits.ts'
-import { buildReviewPrompt, readReview } from '../loop/review.ts'
+import type { Fact } from '../loop/core/fact.ts'
+import { getRemainingBudget } from '../loop/core/limits.ts'
+import { buildReviewPrompt, readReview } from '../loop/iteration/review.ts'
+import { fromProgress } from '../loop/progress-codec.ts'
 import { requireLiveIteration, type OrderContext, type OrderByType } from './context.ts'
 import { createFailedStart, pickExpense } from './outcomes.ts'
 import { rethrowDiskFull } from './disk-space.ts'
@@ -12,7 +13,8 @@ export async function runReview(
   context: OrderContext,
 ): Promise<Fact | undefined> {
   const { progress, ports, signal } = context
-  const prompt = buildReviewPrompt(progress, requireLiveIteration(progress, iteration).goalCompleteSummary ?? '')
+  const live = requireLiveIteration(progress, iteration)
+  const prompt = buildReviewPrompt(fromProgress(progress), live.goalCompleteSummary ?? '')
   const outcome = await askReviewer(prompt, iteration, context).catch(rethrowDiskFull(createFailedStart))
   if (signal.aborted) return undefined
   const ended = { type: 'review-ended' as const, at: ports.clock.now(), iteration, spent: pickExpense(outcome) }
@@ -35,7 +37,7 @@ async function askReviewer(
       transcript: `iter-${iteration}-review.jsonl`,
       prompt,
       timeouts,
-      budget: getRemainingBudget(progress),
+      budget: getRemainingBudget(fromProgress(progress)),
       onEvent: () => {},
     },
     signal,

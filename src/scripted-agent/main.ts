@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util'
-import { errorCodes, formatPlace, RalphError } from '../contract/errors.ts'
+import { errorCodes, formatPlace, RalphError, errorMessage } from '../contract/errors.ts'
 import { isErrno, readTextIfExists } from '../platform/files/files.ts'
 import { play } from './play.ts'
 import { parseScenario } from './scenario.ts'
@@ -33,7 +33,7 @@ function scenarioFile(args: readonly string[]): string {
     const { scenario } = parseArgs({ args: [...args], options: { scenario: { type: 'string' } } }).values
     if (scenario !== undefined) return scenario
   } catch (cause) {
-    throw new RalphError('USAGE', cause instanceof Error ? cause.message : String(cause), { hint, cause })
+    throw new RalphError('USAGE', errorMessage(cause), { hint, cause })
   }
   throw new RalphError('USAGE', '--scenario is missing', { hint })
 }

@@ -1,6 +1,6 @@
 import { isNode, LineCounter, parseDocument, type Document } from 'yaml'
 import { z } from 'zod'
-import { RalphError, type Place } from '../contract/errors.ts'
+import { RalphError, type Place, errorMessage } from '../contract/errors.ts'
 import { fileObject } from '../contract/file-object.ts'
 import { Report } from '../contract/report.ts'
 
@@ -39,7 +39,7 @@ const Patterns = z
     try {
       return [when].flat().map((source) => new RegExp(source, 'm'))
     } catch (error) {
-      context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) })
+      context.addIssue({ code: 'custom', message: errorMessage(error) })
       return z.NEVER
     }
   })

@@ -1,3 +1,4 @@
+import { errorMessage } from '../contract/errors.ts'
 import { resolve } from 'node:path'
 import { readTextIfExists } from '../platform/files/files.ts'
 import { writeText } from '../platform/files/text-files.ts'
@@ -86,6 +87,6 @@ const catchToolErrors = (use: () => Promise<ToolResult>) => async (): Promise<To
   try {
     return await use()
   } catch (error) {
-    return scriptedToolError(error instanceof Error ? error.message : String(error))
+    return scriptedToolError(errorMessage(error))
   }
 }

@@ -11,7 +11,7 @@ import { saveObservation } from '../../src/backend/sprints/observed-sprints.ts'
 import { ensureProjectAgent } from '../../src/backend/agents/project-agent.ts'
 import { observedRowId } from '../../src/cli/serve/observe-events.ts'
 import { observeSprints } from '../../src/cli/serve/observe-sprints.ts'
-import { applyFactToProgress } from '../../src/cli/sprint/sprint-state.ts'
+import { applyFactToProgress } from '../../src/host/apply-fact.ts'
 import { openSprintStore } from '../../src/storage/sprint/sprint-store.ts'
 import { createTestIo } from '../support/test-io.ts'
 import { after, answered, buildProgress, noon, type Play, reports, started } from '../support/builders.ts'
@@ -81,10 +81,7 @@ async function createTestProject() {
 /** Runs the sprint in this folder for a while, resuming from its last state. */
 async function runSprintIn(sprintDir: string, ...plays: readonly Play[]): Promise<() => Promise<void>> {
   mkdirSync(sprintDir, { recursive: true })
-  const opened = await openSprintStore(
-    { sprintDir, fold: applyFactToProgress, now: () => noon },
-    async (known) => known ?? buildProgress(),
-  )
+  const opened = await openSprintStore({ sprintDir, fold: applyFactToProgress, now: () => noon }, buildProgress())
   if (!opened) throw new Error('not opened')
   let { progress } = opened
   for (const play of plays) {

@@ -13,7 +13,8 @@ import { openDatabase } from '../../src/backend/database/open-database.ts'
 import { sprints } from '../../src/backend/database/sprint.ts'
 import { openEngine } from '../../src/backend/engine/open-engine.ts'
 import { openFleet, type OpenFleet } from '../../src/backend/open-fleet.ts'
-import type { Fleet, Notice } from '../../src/backend/fleet/ports.ts'
+import type { Fleet } from '../../src/backend/fleet/fleet.ts'
+import type { Notice } from '../../src/backend/fleet/notice.ts'
 import { simulatedMachine, simulatedMachines, type Script } from '../support/simulated-machine.ts'
 import { afterFile } from '../support/after-file.ts'
 import { testPostgres } from '../support/postgres.ts'
@@ -73,7 +74,7 @@ export async function createTestFleet(database: Database, script: Script = {}): 
     database,
     clock,
     machines: simulatedMachines({ database, clock }, script),
-    notifications: { notify: async (_tx, notice) => void notices.push(notice) },
+    notifications: { notify: async (_tx, notice) => void notices.push(notice), deliver: async () => {} },
     newId: randomUUID,
     compiling: {
       readWorkflow: (name) => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { Report } from '../../src/contract/report.ts'
-import { readReport } from '../../src/loop/read-report.ts'
+import { readReport } from '../../src/loop/ways/goal/goal-report.ts'
 import { createRandom, type Random } from '../simulation/random.ts'
 
 /** For more cases: `FUZZ_CASES=20000000 npx vitest run test/hostile/reports.test.ts`. */

@@ -1,7 +1,7 @@
 import { RalphError } from '../../src/contract/errors.ts'
 import { noUsage, type Outcome } from '../../src/contract/outcome.ts'
 import type { Progress } from '../../src/contract/progress.ts'
-import type { Fact } from '../../src/loop/fact.ts'
+import type { Fact } from '../../src/loop/core/fact.ts'
 import type { Ports, ShellEnd } from '../../src/runtime/ports.ts'
 import { limitConcurrency } from '../../src/runtime/limit-concurrency.ts'
 import { playAgent, playShell, type PlayedAttempt } from './behaviour.ts'

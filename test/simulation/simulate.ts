@@ -1,7 +1,7 @@
 import type { Edit } from '../../src/contract/edit.ts'
 import type { Progress } from '../../src/contract/progress.ts'
 import { advance } from '../../src/loop/advance.ts'
-import type { Fact } from '../../src/loop/fact.ts'
+import type { Fact } from '../../src/loop/core/fact.ts'
 import { isDiskFullError } from '../../src/runtime/disk-space.ts'
 import { checkAttempts, type AttemptFolderState } from '../../src/doctor/attempt-invariants.ts'
 import { checkInvariants } from '../../src/doctor/invariants.ts'

@@ -1,5 +1,5 @@
 import type { Progress } from '../../src/contract/progress.ts'
-import type { Fact } from '../../src/loop/fact.ts'
+import type { Fact } from '../../src/loop/core/fact.ts'
 import type { advance } from '../../src/loop/advance.ts'
 import type { AttemptFolderState } from '../../src/doctor/attempt-invariants.ts'
 import { isDeepEqual, type ReplayEntry } from '../../src/doctor/invariants.ts'

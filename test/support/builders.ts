@@ -10,9 +10,9 @@ import {
 } from '../../src/contract/progress.ts'
 import type { Report } from '../../src/contract/report.ts'
 import { defaultLimits, defaultTimeouts, type Check, type Hook } from '../../src/contract/settings.ts'
-import { advance } from '../../src/loop/advance.ts'
-import type { AttemptEnd, Fact } from '../../src/loop/fact.ts'
-import type { Order, Transition } from '../../src/loop/order.ts'
+import { advance, type Transition } from '../../src/loop/advance.ts'
+import type { AttemptEnd, Fact } from '../../src/loop/core/fact.ts'
+import type { Order } from '../../src/loop/core/order.ts'
 
 /** The time in tests that do not care about it. */
 export const noon = Date.UTC(2026, 0, 18, 12)

@@ -2,7 +2,7 @@ import type { CompiledPhase, CompiledStep, CompiledSubPhase } from '../../src/co
 import { noUsage } from '../../src/contract/outcome.ts'
 import type { LiveIteration, Progress } from '../../src/contract/progress.ts'
 import type { PhaseReport } from '../../src/contract/report.ts'
-import type { AttemptEnd, Fact } from '../../src/loop/fact.ts'
+import type { AttemptEnd, Fact } from '../../src/loop/core/fact.ts'
 import { buildProgress, noon, type Play } from './builders.ts'
 
 /** A sprint with phases that was compiled and never run. */

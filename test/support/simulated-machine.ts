@@ -8,14 +8,16 @@ import {
   outboxTopic,
   applyInventory,
 } from '../../src/backend/machines/machine-state.ts'
-import type { Fleet, MachineGateway, DurableMachineRequest } from '../../src/backend/fleet/ports.ts'
+import type { Fleet } from '../../src/backend/fleet/fleet.ts'
+import type { MachineGateway, DurableMachineRequest } from '../../src/backend/fleet/machine-gateway.ts'
 import { handleOrderEnded, handlePromptEnded } from '../../src/backend/prompts/reports.ts'
 import { RalphError } from '../../src/contract/errors.ts'
 import type { Inventory, PromptEnd, RequestBody, RequestReply, RequestType } from '../../src/contract/fleet/channel.ts'
 import type { MachineOrder, MachineFact } from '../../src/contract/fleet/channel-work.ts'
 import { noUsage, type Outcome } from '../../src/contract/outcome.ts'
-import type { AttemptEnd } from '../../src/loop/fact.ts'
-import { readLock, type LockState } from '../../src/loop/read-lock.ts'
+import type { AttemptEnd } from '../../src/loop/core/fact.ts'
+import type { LockState } from '../../src/loop/core/way.ts'
+import { readLock } from '../../src/loop/ways/notes/read-lock.ts'
 import { buildReport } from './builders.ts'
 import { buildOutcome } from './virtual.ts'
 

@@ -33,7 +33,7 @@ export const bubblewrap: Cell = {
 const namespaces = ['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try']
 
 /** Up to the program. The environment is inherited: arguments can be read by every user of the machine. */
-export function bubblewrapCommand(plan: CellPlan, { file, options }: Pick<CellTools, 'file' | 'options'>): string[] {
+function bubblewrapCommand(plan: CellPlan, { file, options }: Pick<CellTools, 'file' | 'options'>): string[] {
   return [
     file,
     ...namespaces,

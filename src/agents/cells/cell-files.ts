@@ -34,7 +34,7 @@ export type CellPlace = {
   readonly env: Readonly<Record<string, string>>
 }
 
-export const cellFolder = ({ sprintDir, folder }: Pick<CellPlace, 'sprintDir' | 'folder'>): string =>
+const cellFolder = ({ sprintDir, folder }: Pick<CellPlace, 'sprintDir' | 'folder'>): string =>
   join(sprintDir, 'tmp', basename(folder))
 
 export async function makeCellFolder(place: CellPlace): Promise<CellFolder> {

@@ -49,7 +49,7 @@ export function homeView(home: string, env: Variables, identity: string): HomeVi
 }
 
 /** Lines that look like a credential are left out, and names and passwords in addresses too. */
-export const withoutSecrets = (text: string): string =>
+const withoutSecrets = (text: string): string =>
   text
     .split('\n')
     .filter((line) => !/_auth|token|password|passwd|secret|credential|username|_key|:email/i.test(line))

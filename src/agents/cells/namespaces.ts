@@ -37,7 +37,7 @@ export const namespaces: Cell = {
 const kinds = ['--user', '--map-root-user', '--mount', '--pid', '--fork', '--kill-child', '--ipc', '--uts']
 
 /** Up to the program. The first process of the cell builds it, waits for the program and ends everything with it. */
-export function namespacesCommand(plan: CellPlan, tools: CellTools): string[] {
+function namespacesCommand(plan: CellPlan, tools: CellTools): string[] {
   const own = plan.network === 'own' ? ['--net'] : []
   const user = `${tools.file} --user --map-user=${plan.uid} --map-group=${plan.gid}`
   const filter = plan.systemCallFilter !== undefined && tools.perl !== undefined

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { createTestFolder } from '../../../test/support/folder.ts'
 import { noUsage, type Outcome } from '../../contract/outcome.ts'
-import { readReport } from '../../loop/read-report.ts'
+import { readReport } from '../../loop/ways/goal/goal-report.ts'
 import { storeMcpReport, withMcpReport } from './mcp-report.ts'
 
 const said = (text: string, status: Outcome['status'] = 'ok'): Outcome => ({

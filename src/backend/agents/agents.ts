@@ -8,9 +8,16 @@ import { machines } from '../database/machine.ts'
 import { recordRowChanges } from '../feed/event-log.ts'
 import { interruptPrompt } from '../sprints/orders.ts'
 import { defaultAccount } from '../machines/placement.ts'
-import type { Requester, Fleet } from '../fleet/ports.ts'
-import { lockAgent, notFoundError, findRunningPrompt, readSprintRow } from '../database/locked-rows.ts'
+import type { Requester, Fleet } from '../fleet/fleet.ts'
 import { applyStop } from '../sprints/sprints.ts'
+import {
+  agentTransaction,
+  findRunningPrompt,
+  notFoundError,
+  readSprintRow,
+  transaction,
+  updateAgent,
+} from '../fleet/transaction.ts'
 
 export type NewAgentOptions = {
   readonly name: string
@@ -32,14 +39,14 @@ export async function createAgent(fleet: Fleet, options: NewAgentOptions, by: Re
   const id = fleet.newId()
   const { name, machineId, workspace, program, model = null, labels = [] } = options
   const { account = defaultAccount(program, machineId) } = options
-  await fleet.database.transaction(async (tx) => {
-    const [machine] = await tx.db.select().from(machines).where(eq(machines.id, machineId))
+  await transaction(fleet, async (t) => {
+    const [machine] = await t.tx.db.select().from(machines).where(eq(machines.id, machineId))
     if (!machine) throw notFoundError('machine')
     if (machine.status !== 'active') throw new RalphError('NO_MACHINE', `the machine is ${machine.status}`)
     const row = { id, name, machineId, workspace, program, model, account, labels, createdAt: fleet.clock.now() }
-    await tx.db.insert(agents).values({ ...row, state: 'creating' })
-    if (by.userId !== undefined) await tx.db.insert(access).values({ agentId: id, userId: by.userId, level: 'owner' })
-    await recordRowChanges(fleet, tx, { kind: 'agent', agentId: id })
+    await t.tx.db.insert(agents).values({ ...row, state: 'creating' })
+    if (by.userId !== undefined) await t.tx.db.insert(access).values({ agentId: id, userId: by.userId, level: 'owner' })
+    await recordRowChanges(t, { kind: 'agent', agentId: id })
   })
   return createWorkspace(fleet, { id, machineId, name, workspace })
 }
@@ -68,11 +75,10 @@ export const setAgentState = (
   agentId: string,
   fields: Pick<AgentRow, 'state' | 'reason'>,
 ): Promise<AgentRow> =>
-  fleet.database.transaction(async (tx) => {
-    const agent = await lockAgent(tx, agentId)
-    await tx.db.update(agents).set(fields).where(eq(agents.id, agentId))
-    await recordRowChanges(fleet, tx, { kind: 'agent', agentId })
-    return { ...agent, ...fields }
+  agentTransaction(fleet, agentId, async (t) => {
+    await updateAgent(t, fields)
+    await recordRowChanges(t, { kind: 'agent', agentId })
+    return t.agent
   })
 
 const creationTimeoutMs = 600_000
@@ -88,32 +94,34 @@ export async function failStaleCreations(fleet: Fleet): Promise<void> {
 
 /** Stops the agent and hides it. The machine archives its workspace. */
 export const archiveAgent = (fleet: Fleet, agentId: string): Promise<AgentRow> =>
-  fleet.database.transaction(async (tx) => {
-    const agent = await lockAgent(tx, agentId)
-    if (agent.state === 'archived') return agent
-    if (agent.sprintId !== null) {
-      const sprint = await readSprintRow(tx, agent.sprintId)
-      if (!sprint.observed) await applyStop(fleet, tx, { agent, sprint }, { as: 'interrupted', when: 'now' })
+  agentTransaction(fleet, agentId, async (t) => {
+    if (t.agent.state === 'archived') return t.agent
+    if (t.agent.sprintId !== null) {
+      const sprint = await readSprintRow(t, t.agent.sprintId)
+      if (!sprint.observed) await applyStop(t, sprint, { as: 'interrupted', when: 'now' })
     }
-    const running = await findRunningPrompt(tx, agentId)
-    if (running && running.sprintId === null) await interruptPrompt(fleet, tx, agent, running.id)
+    const running = await findRunningPrompt(t)
+    if (running && running.sprintId === null) await interruptPrompt(t, running.id)
     const waiting = and(eq(agentPrompts.agentId, agentId), inArray(agentPrompts.status, ['queued', 'parked']))
-    await tx.db.update(agentPrompts).set({ status: 'cancelled', endedAt: fleet.clock.now() }).where(waiting)
+    await t.tx.db.update(agentPrompts).set({ status: 'cancelled', endedAt: fleet.clock.now() }).where(waiting)
     const fields = { state: 'archived' as const, archivedAt: fleet.clock.now(), inRalphMode: false }
-    await tx.db.update(agents).set(fields).where(eq(agents.id, agentId))
+    await updateAgent(t, fields)
     const request = { id: `archive:${agentId}`, type: 'archive-workspace' as const, body: { agentId } }
-    await fleet.machines.send(tx, agent.machineId, request)
-    await recordRowChanges(fleet, tx, { kind: 'agent-gone', agentId })
-    return { ...agent, ...fields }
+    await fleet.machines.send(t.tx, t.agent.machineId, request)
+    await recordRowChanges(t, { kind: 'agent-gone', agentId })
+    return t.agent
   })
 
 /** Archives the conversation; the next prompt starts with a fresh context. */
 export const resetAgent = (fleet: Fleet, agentId: string): Promise<void> =>
-  fleet.database.transaction(async (tx) => {
-    const agent = await lockAgent(tx, agentId)
+  agentTransaction(fleet, agentId, async (t) => {
     const open = and(eq(conversations.agentId, agentId), isNull(conversations.endedAt))
-    await tx.db.update(conversations).set({ endedAt: fleet.clock.now() }).where(open)
-    await tx.db.update(agents).set({ inConversation: false }).where(eq(agents.id, agentId))
-    await fleet.machines.send(tx, agent.machineId, { id: `reset:${fleet.newId()}`, type: 'reset', body: { agentId } })
-    await recordRowChanges(fleet, tx, { kind: 'agent', agentId })
+    await t.tx.db.update(conversations).set({ endedAt: fleet.clock.now() }).where(open)
+    await updateAgent(t, { inConversation: false })
+    await fleet.machines.send(t.tx, t.agent.machineId, {
+      id: `reset:${fleet.newId()}`,
+      type: 'reset',
+      body: { agentId },
+    })
+    await recordRowChanges(t, { kind: 'agent', agentId })
   })

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { agents, type AgentRow } from '../database/agent.ts'
 import { machines } from '../database/machine.ts'
 import { createAgent, createWorkspace, setAgentState } from './agents.ts'
-import type { Requester, Fleet } from '../fleet/ports.ts'
+import type { Requester, Fleet } from '../fleet/fleet.ts'
 
 export type ProjectFolder = {
   readonly machineId: string

@@ -71,3 +71,9 @@ export const machineOutbox = pgTable('machine_outbox', {
   message: jsonb('message').notNull(),
   createdAt: timestampMs('created_at').notNull(),
 })
+
+/**
+ * A machine not seen for this long counts as disconnected, whatever its row says. Its line notices a dead link much earlier;
+ * this is for rows that a crashed replica left behind.
+ */
+export const machineSilentMs = 90_000

@@ -1,7 +1,7 @@
 import { boolean, doublePrecision, integer, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import type { Protocol } from '../../contract/fleet/sprint.ts'
 import type { IterationRecord, Progress, SprintStatus, Verdict } from '../../contract/progress.ts'
-import type { Order } from '../../loop/order.ts'
+import type { Order } from '../../loop/core/order.ts'
 import { bigintColumn, timestampMs } from './columns.ts'
 
 export const sprints = pgTable('sprint', {

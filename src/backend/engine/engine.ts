@@ -1,6 +1,9 @@
 import type { SQL } from 'drizzle-orm'
 import type { Tx } from '../database/database.ts'
 
+/** The queue of all tasks. */
+export const queueName = 'work'
+
 /** A durable task, executed later or by another replica. */
 export type EngineTask = {
   /** Deduplicates: tasks with the same ID run once. */
@@ -23,7 +26,7 @@ export type TaskHandler = (input: unknown) => Promise<void>
 export interface Engine {
   /** Unique to this start of this process. */
   readonly executorId: string
-  /** Commits or rolls back with the transaction. Without `at`, it starts in this process right after the commit. */
+  /** Commits or rolls back with the transaction. The task starts on any replica, within two seconds after it is due. */
   readonly enqueue: (tx: Tx, work: EngineTask) => Promise<void>
   /** The result is no longer needed. A task that already runs must notice this itself. */
   readonly cancel: (tx: Tx, id: string) => void

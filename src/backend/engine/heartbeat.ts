@@ -66,15 +66,7 @@ export async function startHeartbeat(database: Database, { executorId, recover, 
   }
 }
 
-/** Replicas that are dead and have unfinished tasks. */
-export async function listDeadExecutors({ db }: Database, limits?: LivenessLimits): Promise<string[]> {
-  const { rows } = await db.execute<{ id: string }>(sql`
-    select distinct executor_id as id from dbos.workflow_status
-    where status = 'PENDING' and not ${isExecutorAlive(sql`executor_id`, limits)}`)
-  return rows.map(({ id }) => id)
-}
-
-type LivenessLimits = { readonly deadMs: number; readonly seenMs: number }
+export type LivenessLimits = { readonly deadMs: number; readonly seenMs: number }
 
 /** An SQL condition: whether the executor is alive. */
 export const isExecutorAlive = (id: SQL, limits: LivenessLimits = { deadMs, seenMs }): SQL => sql`(${id} in (

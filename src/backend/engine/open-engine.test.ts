@@ -3,9 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createTestDatabase, kinds, waitUntil } from '../../../test/fleet/test-fleet.ts'
 import type { Database } from '../database/database.ts'
 import type { Engine } from './engine.ts'
-import { listDeadExecutors } from './heartbeat.ts'
 import { holdLivenessLock } from './liveness-lock.ts'
 import { openEngine } from './open-engine.ts'
+import { listDeadTasks } from './recover-tasks.ts'
 
 describe.each(kinds)('the engine on %s', (kind) => {
   let database: Database
@@ -98,11 +98,11 @@ describe.each(kinds)('the engine on %s', (kind) => {
       await database.db.execute(sql`
       insert into executor (id, last_seen) values ('another', clock_timestamp() + interval '1 hour')`)
       // Seen, but long enough ago for the liveness lock to be checked.
-      const dead = () => listDeadExecutors(database, { deadMs: hour, seenMs: -2 * hour })
+      const dead = () => listDeadTasks(database, { deadMs: hour, seenMs: -2 * hour })
       expect(await dead()).toEqual([])
       await life.end()
-      await waitUntil(dead, (ids) => ids.includes('another'))
-      expect(await listDeadExecutors(database)).toEqual([])
+      await waitUntil(dead, (ids) => ids.includes('left'))
+      expect(await listDeadTasks(database)).toEqual([])
       await database.db.execute(sql`delete from executor where id = 'another'`)
       await isDone(1)
       expect(done).toEqual([{ id: 'left' }])

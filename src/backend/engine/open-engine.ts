@@ -1,11 +1,10 @@
-import { DBOS, DBOSClient } from '@dbos-inc/dbos-sdk'
-import { DBOSExecutor } from '@dbos-inc/dbos-sdk/internal/dbos-executor'
-import type { DLogger } from '@dbos-inc/dbos-sdk/internal/telemetry/logs'
+import { DBOS, DBOSClient, type DLogger } from '@dbos-inc/dbos-sdk'
 import { sql } from 'drizzle-orm'
 import { RalphError } from '../../contract/errors.ts'
 import type { Database } from '../database/database.ts'
-import type { Engine, TaskHandler, EngineTask } from './engine.ts'
-import { listDeadExecutors, isExecutorAlive, startHeartbeat } from './heartbeat.ts'
+import { queueName, type Engine, type TaskHandler, type EngineTask } from './engine.ts'
+import { isExecutorAlive, startHeartbeat } from './heartbeat.ts'
+import { recoverTasks } from './recover-tasks.ts'
 
 export type EngineOptions = {
   readonly handlers: Readonly<Record<string, TaskHandler>>
@@ -17,9 +16,10 @@ export type EngineOptions = {
 const application = 'ralph'
 /** Every version executes tasks of every version: handler inputs only ever gain fields. */
 const applicationVersion = 'ralph-1'
-const queueName = 'work'
 const workflowName = 'work'
 const maxAttempts = { retriesAllowed: true, maxAttempts: 20, intervalSeconds: 1, backoffRate: 2 }
+/** DBOS looks for due timers and for new tasks at this interval, so a task starts at most two intervals late. */
+const pollIntervalMs = 1000
 const drainMs = 2000
 const cleanupIntervalMs = 3_600_000
 const finishedRetentionMs = 24 * 3_600_000
@@ -41,14 +41,9 @@ export async function openEngine(database: Database, options: EngineOptions): Pr
     useListenNotify: false,
   })
   await DBOS.launch()
-  const queue = await DBOS.registerQueue(queueName, { workerConcurrency: 32, minPollingIntervalMs: 1000 })
-  const startSoon = createQueuePoller(queue, executorId)
+  await DBOS.registerQueue(queueName, { workerConcurrency: 32, minPollingIntervalMs: pollIntervalMs })
   const client = await DBOSClient.create({ ...shared, applicationName: application })
-  const recover = async () => {
-    const dead = await listDeadExecutors(database)
-    const taken = dead.length > 0 ? await DBOSExecutor.globalInstance?.recoverPendingWorkflows(dead) : []
-    return taken?.length ?? 0
-  }
+  const recover = () => recoverTasks(database)
   const heart =
     database.kind === 'embedded' ? undefined : await startHeartbeat(database, { executorId, recover, onLost, log })
   const cleaning = setInterval(
@@ -60,7 +55,6 @@ export async function openEngine(database: Database, options: EngineOptions): Pr
     executorId,
     enqueue: async (tx, work) => {
       await client.enqueueInTransaction(tx.client, workflowOptions(work), work.kind, work.input)
-      if (work.at === undefined) tx.afterCommit(startSoon)
     },
     cancel: (tx, id) => tx.afterCommit(() => void DBOS.cancelWorkflow(id).catch(() => {})),
     isAlive: (id) => (database.kind === 'embedded' ? sql`(${id} = ${executorId})` : isExecutorAlive(id)),
@@ -90,30 +84,6 @@ const workflowOptions = ({ id, at }: EngineTask) => ({
   appVersion: applicationVersion,
   ...(at !== undefined && { delaySeconds: Math.max(0, (at - Date.now()) / 1000) }),
 })
-
-type DbosQueue = Awaited<ReturnType<typeof DBOS.registerQueue>>
-
-/** Polls the queue now, once for all commits of this event loop turn; DBOS itself polls once a second. */
-function createQueuePoller(queue: DbosQueue, executorId: string): () => void {
-  let starting = false
-  const start = async () => {
-    starting = false
-    const executor = DBOS.isInitialized() ? DBOSExecutor.globalInstance : undefined
-    if (!executor) return
-    const owner = crypto.randomUUID()
-    const { systemDatabase } = executor
-    const running = systemDatabase.countRunningWorkflowsForQueue(queueName)
-    const of = [undefined, running, 0, owner] as const
-    const ids = await systemDatabase.findAndMarkStartableWorkflows(queue, executorId, applicationVersion, ...of)
-    await executor.dispatchDequeuedWorkflows(ids, owner)
-  }
-  return () => {
-    if (starting) return
-    starting = true
-    // If another replica polls at the same moment, it takes the task.
-    setImmediate(() => void start().catch(() => {}))
-  }
-}
 
 /** Deletes finished tasks after a day. */
 async function deleteFinishedTasks(): Promise<void> {

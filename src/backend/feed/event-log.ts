@@ -3,7 +3,7 @@ import type { SprintEvent } from '../../contract/events.ts'
 import { jsonValue, timestampMs } from '../database/columns.ts'
 import type { Tx } from '../database/database.ts'
 import type { EventKind } from '../database/event.ts'
-import type { Fleet } from '../fleet/ports.ts'
+import type { Transaction } from '../fleet/transaction.ts'
 
 /** Identifies a changed row. */
 type RowChange = {
@@ -20,17 +20,17 @@ const pendingChanges = new WeakMap<Tx, Map<string, RowChange>>()
 /**
  * Records row changes in the event log, once per row and transaction. Readers load the current row when they show it.
  */
-export async function recordRowChanges(fleet: Fleet, tx: Tx, ...changes: readonly RowChange[]): Promise<void> {
-  const known = pendingChanges.get(tx) ?? collectChanges(fleet, tx)
+export async function recordRowChanges(t: Transaction, ...changes: readonly RowChange[]): Promise<void> {
+  const known = pendingChanges.get(t.tx) ?? collectChanges(t)
   for (const change of changes) known.set(rowChangeKey(change), change)
 }
 
-function collectChanges(fleet: Fleet, tx: Tx): Map<string, RowChange> {
+function collectChanges({ fleet, tx }: Transaction): Map<string, RowChange> {
   const changes = new Map<string, RowChange>()
   pendingChanges.set(tx, changes)
   tx.beforeCommit(async () => {
     if (changes.size > 0) await tx.db.execute(insertChanges([...changes.values()], fleet.clock.now()))
-    signalEvents(fleet, tx)
+    signalEvents({ fleet, tx })
   })
   return changes
 }
@@ -53,7 +53,7 @@ const rowChangeKey = ({
 /** Signals that the event log has new rows. */
 export const eventsTopic = 'events'
 
-const signalEvents = ({ database }: Fleet, tx: Tx) => tx.afterCommit(() => database.signals.emit(eventsTopic, ''))
+const signalEvents = ({ fleet, tx }: Transaction) => tx.afterCommit(() => fleet.database.signals.emit(eventsTopic, ''))
 
 export type NewEvent = {
   readonly seq: number
@@ -66,15 +66,10 @@ export type NewEvent = {
 type EventOwner = { readonly agentId: string; readonly sprintId: string | null }
 
 /** Appends events of a sprint, or of a prompt without a sprint. */
-export async function appendEvents(
-  fleet: Fleet,
-  tx: Tx,
-  owner: EventOwner,
-  newEvents: readonly NewEvent[],
-): Promise<void> {
+export async function appendEvents(t: Transaction, owner: EventOwner, newEvents: readonly NewEvent[]): Promise<void> {
   if (newEvents.length === 0) return
-  await tx.db.execute(insertEvents(owner, newEvents))
-  signalEvents(fleet, tx)
+  await t.tx.db.execute(insertEvents(owner, newEvents))
+  signalEvents(t)
 }
 
 /**

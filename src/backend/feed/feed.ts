@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { sql, type SQL } from 'drizzle-orm'
-import { coalesceRuns } from '../../channel/task-queue.ts'
+import { coalesce } from '../../platform/async.ts'
 import type { FleetChange } from '../../contract/fleet/event.ts'
 import type { AccessLevel } from '../../contract/fleet/user.ts'
 import { agentPrompts } from '../database/agent-prompt.ts'
@@ -87,7 +87,7 @@ export function createFeed(database: Database, { now, log }: FeedOptions): Feed 
     if (items.length > 0) for (const { onItems: hear } of listeners) hear(items)
     return !isAll
   }
-  const poll = coalesceRuns(async () => {
+  const poll = coalesce(async () => {
     try {
       while (await pollOnce());
     } finally {

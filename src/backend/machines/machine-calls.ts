@@ -5,14 +5,14 @@ import { errorCodes, RalphError, type ErrorCode } from '../../contract/errors.ts
 import { Reply, requests, type LiveRequest, type RequestType } from '../../contract/fleet/channel.ts'
 import type { Database } from '../database/database.ts'
 import { machineCalls, machines } from '../database/machine.ts'
-import type { MachineGateway as FleetMachines, DurableMachineRequest } from '../fleet/ports.ts'
+import type { MachineGateway, DurableMachineRequest } from '../fleet/machine-gateway.ts'
 import type { MachineLines } from './machine-lines.ts'
 
 // oxlint-disable typescript/no-unsafe-type-assertion -- type and body go together; the compiler loses that when they travel as rows
 
 export type MachineCallsOptions = {
   readonly database: Database
-  readonly outbox: Pick<FleetMachines, 'send' | 'withdraw'>
+  readonly outbox: Pick<MachineGateway, 'send' | 'withdraw'>
   readonly lines: Pick<MachineLines, 'isReachable' | 'call'>
   readonly now: () => number
   readonly newId: () => string
@@ -29,7 +29,7 @@ const pollIntervalMs = 1000
 /** Callers have given up on these. */
 const callRetentionMs = 10 * 60_000
 
-export interface MachineCalls extends FleetMachines {
+export interface MachineCalls extends MachineGateway {
   /** The machine has connected to this replica: send it the pending calls. */
   readonly onConnected: (machineId: string) => Promise<void>
   /** A machine has replied to a durable request. */

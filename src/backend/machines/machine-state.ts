@@ -1,17 +1,31 @@
-import { and, asc, eq, inArray, isNotNull, lt, ne, not, or, sql, type SQL } from 'drizzle-orm'
-import type { Inventory, InventoryAgent, ReportBody, ReportReply } from '../../contract/fleet/channel.ts'
-import { agents, type AgentRow } from '../database/agent.ts'
+import { and, asc, eq, inArray, isNotNull, isNull, lt, ne, not, or, sql, type SQL } from 'drizzle-orm'
+import type {
+  AgentJournalEvent,
+  Inventory,
+  InventoryAgent,
+  ReportBody,
+  ReportReply,
+} from '../../contract/fleet/channel.ts'
+import { agents } from '../database/agent.ts'
 import { agentPrompts, type PromptRow } from '../database/agent-prompt.ts'
-import type { Tx } from '../database/database.ts'
 import { machineOutbox, machines } from '../database/machine.ts'
 import { sprintOrders } from '../database/sprint.ts'
 import { recordRowChanges, appendEvents } from '../feed/event-log.ts'
 import { appendSprintEvents } from '../feed/sprint-events.ts'
 import { interruptPrompt } from '../sprints/orders.ts'
-import type { Fleet, MachineGateway } from '../fleet/ports.ts'
+import type { Fleet } from '../fleet/fleet.ts'
+import type { MachineGateway } from '../fleet/machine-gateway.ts'
 import { dispatchNext } from '../sprints/dispatch.ts'
-import { lockAgent, findRunningPrompt } from '../database/locked-rows.ts'
 import { assertMachineOwnedAgent } from '../prompts/late-reports.ts'
+import {
+  agentTransaction,
+  findRunningPrompt,
+  lockAgent,
+  transaction,
+  updateAgent,
+  type AgentTransaction,
+  type Transaction,
+} from '../fleet/transaction.ts'
 
 /** Signals the replica that holds the machine's connection; the key is the machine ID. */
 export const outboxTopic = 'outbox'
@@ -39,25 +53,25 @@ export type ConnectionInfo = { readonly machineId: string; readonly executorId: 
 /** The machine is connected and its inventory was applied: start dispatching work to its agents. */
 export async function markConnected(fleet: Fleet, { machineId, executorId, epoch }: ConnectionInfo): Promise<void> {
   const now = fleet.clock.now()
-  await fleet.database.transaction(async (tx) => {
+  await transaction(fleet, async (t) => {
     const here = { connectedTo: executorId, connectedAt: now, epoch, lastSeenAt: now }
     const newer = and(eq(machines.id, machineId), sql`${machines.epoch} <= ${epoch}`)
-    await tx.db.update(machines).set(here).where(newer)
-    await recordRowChanges(fleet, tx, { kind: 'machine', machineId })
-    await clearLostReasons(fleet, tx, machineId)
+    await t.tx.db.update(machines).set(here).where(newer)
+    await recordRowChanges(t, { kind: 'machine', machineId })
+    await clearLostReasons(t, machineId)
   })
   await dispatchMachine(fleet, machineId)
 }
 
 /** Clears the notes about its absence from its agents. */
-async function clearLostReasons(fleet: Fleet, tx: Tx, machineId: string): Promise<void> {
+async function clearLostReasons(t: Transaction, machineId: string): Promise<void> {
   const said = and(
     eq(agents.machineId, machineId),
     isNotNull(agents.reason),
     inArray(agents.state, ['idle', 'running']),
   )
-  const freed = await tx.db.update(agents).set({ reason: null }).where(said).returning({ agentId: agents.id })
-  await recordRowChanges(fleet, tx, ...freed.map(({ agentId }) => ({ kind: 'agent' as const, agentId })))
+  const freed = await t.tx.db.update(agents).set({ reason: null }).where(said).returning({ agentId: agents.id })
+  await recordRowChanges(t, ...freed.map(({ agentId }) => ({ kind: 'agent' as const, agentId })))
 }
 
 /**
@@ -65,10 +79,10 @@ async function clearLostReasons(fleet: Fleet, tx: Tx, machineId: string): Promis
  * unknown.
  */
 export const markDisconnected = (fleet: Fleet, { machineId, epoch }: ConnectionInfo): Promise<void> =>
-  fleet.database.transaction(async (tx) => {
+  transaction(fleet, async (t) => {
     const same = and(eq(machines.id, machineId), eq(machines.epoch, epoch), isNotNull(machines.connectedTo))
-    const { rowCount } = await tx.db.update(machines).set({ connectedTo: null }).where(same)
-    if (rowCount) await recordRowChanges(fleet, tx, { kind: 'machine', machineId })
+    const { rowCount } = await t.tx.db.update(machines).set({ connectedTo: null }).where(same)
+    if (rowCount) await recordRowChanges(t, { kind: 'machine', machineId })
   })
 
 /** Called every few seconds by the replica that holds the connection. */
@@ -79,7 +93,7 @@ export async function markSeen({ database, clock }: Fleet, machineId: string): P
 /** Dispatches the waiting work of the machine's agents, one transaction each. */
 export async function dispatchMachine(fleet: Fleet, machineId: string): Promise<void> {
   for (const agentId of await listWaitingAgents(fleet, machineId)) {
-    await fleet.database.transaction(async (tx) => void (await dispatchNext(fleet, tx, await lockAgent(tx, agentId))))
+    await agentTransaction(fleet, agentId, (t) => dispatchNext(t))
   }
 }
 
@@ -111,9 +125,8 @@ export async function applyInventory(
   const own = await fleet.database.db.select().from(agents).where(eq(agents.machineId, machineId))
   for (const { id } of own) {
     const said = inventory.agents.find(({ agentId }) => agentId === id)
-    await fleet.database.transaction(async (tx) => {
-      const agent = await lockAgent(tx, id)
-      if (agent.machineId === machineId) await reconcileAgent(fleet, tx, agent, said)
+    await agentTransaction(fleet, id, async (t) => {
+      if (t.agent.machineId === machineId) await reconcileAgent(t, said)
     })
   }
   const moved = await listMovedAgents(fleet, machineId, inventory)
@@ -125,16 +138,16 @@ export async function applyInventory(
 export async function saveInventory(fleet: Fleet, machineId: string, inventory: Inventory): Promise<void> {
   const { version, platform, programs, roots, diskFreeBytes, at, slots: offers } = inventory
   const now = fleet.clock.now()
-  await fleet.database.transaction(async (tx) => {
+  await transaction(fleet, async (t) => {
     const known = { version, platform, roots, offers, lastSeenAt: now, clockSkewMs: Math.round(at - now) }
     // The latest change wins: the machine's, or the admin's.
     const slots = sql`case when ${machines.offers} is distinct from ${offers} then ${offers} else ${machines.slots} end`
     const given = { ...(programs && { programs }), ...(diskFreeBytes !== undefined && { diskFreeBytes }) }
-    await tx.db
+    await t.tx.db
       .update(machines)
       .set({ ...known, ...given, slots })
       .where(eq(machines.id, machineId))
-    await recordRowChanges(fleet, tx, { kind: 'machine', machineId })
+    await recordRowChanges(t, { kind: 'machine', machineId })
   })
 }
 
@@ -147,56 +160,54 @@ async function listMovedAgents({ database }: Fleet, machineId: string, inventory
   return rows.map(({ id }) => id)
 }
 
-async function reconcileAgent(
-  fleet: Fleet,
-  tx: Tx,
-  agent: AgentRow,
-  reported: InventoryAgent | undefined,
-): Promise<void> {
-  const running = (await findRunningPrompt(tx, agent.id)) ?? (await cancelResends(fleet, tx, agent, reported))
+async function reconcileAgent(t: AgentTransaction, reported: InventoryAgent | undefined): Promise<void> {
+  const running = (await findRunningPrompt(t)) ?? (await cancelResends(t, reported))
   if (running) {
     const has = reported?.prompts.some(({ promptId }) => promptId === running.id) ?? false
-    const leaseUntil = fleet.clock.now() + fleet.settings.leaseMs
-    const stored = { leaseUntil, error: null, ...(has && running.storedAt === null && { storedAt: fleet.clock.now() }) }
-    await tx.db.update(agentPrompts).set(stored).where(eq(agentPrompts.id, running.id))
-    if (!has) await requeuePrompt(fleet, tx, agent, running.id)
+    const leaseUntil = t.fleet.clock.now() + t.fleet.settings.leaseMs
+    const stored = {
+      leaseUntil,
+      error: null,
+      ...(has && running.storedAt === null && { storedAt: t.fleet.clock.now() }),
+    }
+    await t.tx.db.update(agentPrompts).set(stored).where(eq(agentPrompts.id, running.id))
+    if (!has) await requeuePrompt(t, running.id)
   }
-  const isOpen = and(eq(sprintOrders.agentId, agent.id), eq(sprintOrders.status, 'open'))
-  const orders = await tx.db.select().from(sprintOrders).where(isOpen)
+  const isOpen = and(eq(sprintOrders.agentId, t.agent.id), eq(sprintOrders.status, 'open'))
+  const orders = await t.tx.db.select().from(sprintOrders).where(isOpen)
   for (const { id, type } of orders) {
     if (type !== 'wait' && type !== 'run-attempt' && !reported?.orders.includes(id)) {
-      await tx.db.update(sprintOrders).set({ status: 'queued' }).where(eq(sprintOrders.id, id))
+      await t.tx.db.update(sprintOrders).set({ status: 'queued' }).where(eq(sprintOrders.id, id))
     }
   }
   for (const { promptId } of reported?.prompts ?? []) {
-    if (promptId !== running?.id) await interruptPrompt(fleet, tx, agent, promptId)
+    if (promptId !== running?.id) await interruptPrompt(t, promptId)
   }
 }
 
 /** Queues the prompt again under the same ID; if the machine has it already, it joins it. */
-async function requeuePrompt(fleet: Fleet, tx: Tx, { id: agentId }: AgentRow, promptId: string): Promise<void> {
+async function requeuePrompt(t: AgentTransaction, promptId: string): Promise<void> {
   const again = { status: 'queued' as const, storedAt: null, leaseUntil: null }
-  await tx.db.update(agentPrompts).set(again).where(eq(agentPrompts.id, promptId))
-  await tx.db.update(sprintOrders).set({ status: 'queued' }).where(eq(sprintOrders.promptId, promptId))
-  await recordRowChanges(fleet, tx, { kind: 'prompt', agentId, promptId })
+  await t.tx.db.update(agentPrompts).set(again).where(eq(agentPrompts.id, promptId))
+  await t.tx.db.update(sprintOrders).set({ status: 'queued' }).where(eq(sprintOrders.promptId, promptId))
+  await recordRowChanges(t, { kind: 'prompt', agentId: t.agent.id, promptId })
 }
 
 /** The prompt was queued for a resend, but the first message has arrived. Ending it would do its work twice. */
 async function cancelResends(
-  fleet: Fleet,
-  tx: Tx,
-  { id: agentId }: AgentRow,
+  t: AgentTransaction,
   reported: InventoryAgent | undefined,
 ): Promise<PromptRow | undefined> {
+  const { id: agentId } = t.agent
   const ids = reported?.prompts.map(({ promptId }) => promptId) ?? []
   if (ids.length === 0) return undefined
   const waits = and(eq(agentPrompts.agentId, agentId), eq(agentPrompts.status, 'queued'), inArray(agentPrompts.id, ids))
-  const [row] = await tx.db.select().from(agentPrompts).where(waits).orderBy(asc(agentPrompts.position)).limit(1)
+  const [row] = await t.tx.db.select().from(agentPrompts).where(waits).orderBy(asc(agentPrompts.position)).limit(1)
   if (!row) return undefined
-  await tx.db.update(agentPrompts).set({ status: 'running' }).where(eq(agentPrompts.id, row.id))
-  await tx.db.update(sprintOrders).set({ status: 'open' }).where(eq(sprintOrders.promptId, row.id))
-  await tx.db.update(agents).set({ state: 'running' }).where(eq(agents.id, agentId))
-  await recordRowChanges(fleet, tx, { kind: 'prompt', agentId, promptId: row.id }, { kind: 'agent', agentId })
+  await t.tx.db.update(agentPrompts).set({ status: 'running' }).where(eq(agentPrompts.id, row.id))
+  await t.tx.db.update(sprintOrders).set({ status: 'open' }).where(eq(sprintOrders.promptId, row.id))
+  await updateAgent(t, { state: 'running' })
+  await recordRowChanges(t, { kind: 'prompt', agentId, promptId: row.id }, { kind: 'agent', agentId })
   return { ...row, status: 'running' }
 }
 
@@ -207,24 +218,41 @@ export const saveMachineEvents = (
   { agentId, events }: ReportBody<'events'>,
 ): Promise<ReportReply<'events'>> =>
   fleet.database.aside(async (tx) => {
-    const agent = await lockAgent(tx, agentId)
-    if (agent.machineId !== machineId) {
-      await assertMachineOwnedAgent(tx, agentId, machineId)
+    const t = await lockAgent({ fleet, tx }, agentId)
+    if (t.agent.machineId !== machineId) {
+      await assertMachineOwnedAgent(t, machineId)
       // They remain in its transcripts.
       return { success: true, stored: events.at(-1)?.seq ?? 0 }
     }
-    const fresh = events.filter(({ seq }) => seq > agent.eventsSeq)
-    const stored = fresh.at(-1)?.seq ?? agent.eventsSeq
+    const fresh = events.filter(({ seq }) => seq > t.agent.eventsSeq)
+    const stored = fresh.at(-1)?.seq ?? t.agent.eventsSeq
     if (fresh.length === 0) return { success: true, stored }
-    await tx.db.update(agents).set({ eventsSeq: stored }).where(eq(agents.id, agentId))
+    await updateAgent(t, { eventsSeq: stored })
     const ids = new Set(fresh.map(({ sprintId }) => sprintId))
+    await saveSentPrompts(t, fresh)
     for (const sprintId of ids) {
-      const own = fresh.filter((event) => event.sprintId === sprintId)
-      if (sprintId === undefined) await appendEvents(fleet, tx, { agentId, sprintId: null }, own)
-      else await appendSprintEvents(fleet, tx, agentId, { sprintId, newEvents: own })
+      const own = fresh.filter((event) => event.sprintId === sprintId).map(({ prompt: _prompt, ...event }) => event)
+      if (sprintId === undefined) await appendEvents(t, { agentId, sprintId: null }, own)
+      else await appendSprintEvents(t, { sprintId, newEvents: own })
     }
     return { success: true, stored }
   })
+
+/** Stores the prompts that agents received in place of those that the backend expected. */
+async function saveSentPrompts(t: AgentTransaction, events: readonly AgentJournalEvent[]): Promise<void> {
+  const { id: agentId } = t.agent
+  for (const { promptId, prompt } of events) {
+    if (promptId === undefined || prompt === undefined) continue
+    const differs = and(
+      eq(agentPrompts.id, promptId),
+      eq(agentPrompts.agentId, agentId),
+      ne(agentPrompts.prompt, prompt),
+    )
+    const isRunning = isNull(agentPrompts.endedAt)
+    const { rowCount } = await t.tx.db.update(agentPrompts).set({ prompt }).where(and(differs, isRunning))
+    if (rowCount !== 0) await recordRowChanges(t, { kind: 'prompt', agentId, promptId })
+  }
+}
 
 /** Marks machines disconnected whose replica died and that have not reconnected. */
 export async function notifyLostMachines(fleet: Fleet): Promise<void> {
@@ -246,12 +274,12 @@ async function disconnectMachines(fleet: Fleet, isGone: SQL | undefined): Promis
   const isLost = and(isNotNull(machines.connectedTo), isGone)
   const lost = await database.db.select({ id: machines.id }).from(machines).where(isLost).limit(maxLostPerSweep)
   for (const { id: machineId } of lost) {
-    await database.transaction(async (tx) => {
-      const { rowCount } = await tx.db
+    await transaction(fleet, async (t) => {
+      const { rowCount } = await t.tx.db
         .update(machines)
         .set({ connectedTo: null })
         .where(and(isLost, eq(machines.id, machineId)))
-      if (rowCount === 1) await recordRowChanges(fleet, tx, { kind: 'machine', machineId })
+      if (rowCount === 1) await recordRowChanges(t, { kind: 'machine', machineId })
     })
   }
   if (lost.length === maxLostPerSweep) await disconnectMachines(fleet, isGone)
@@ -269,20 +297,20 @@ export async function notifyLostPrompts(fleet: Fleet): Promise<void> {
     join agent on agent.id = agent_prompt.agent_id join machine on machine.id = agent.machine_id
     where agent_prompt.status = 'running' and lease_until is not null and started_at < ${longAgo}::timestamptz
       and (last_seen_at is null or last_seen_at < ${longAgo}::timestamptz) limit 100`)
-  for (const { id, agentId } of rows) await fleet.database.transaction((tx) => notifyLostPrompt(fleet, tx, agentId, id))
+  for (const { id, agentId } of rows) await agentTransaction(fleet, agentId, (t) => notifyLostPrompt(t, id))
 }
 
-async function notifyLostPrompt(fleet: Fleet, tx: Tx, agentId: string, promptId: string): Promise<void> {
-  const agent = await lockAgent(tx, agentId)
+async function notifyLostPrompt(t: AgentTransaction, promptId: string): Promise<void> {
+  const { id: agentId } = t.agent
   const still = and(
     eq(agentPrompts.id, promptId),
     eq(agentPrompts.status, 'running'),
     isNotNull(agentPrompts.leaseUntil),
   )
   const error = 'its machine is silent; the prompt may still be running'
-  const { rowCount } = await tx.db.update(agentPrompts).set({ error, leaseUntil: null }).where(still)
+  const { rowCount } = await t.tx.db.update(agentPrompts).set({ error, leaseUntil: null }).where(still)
   if (rowCount !== 1) return
-  await recordRowChanges(fleet, tx, { kind: 'prompt', agentId, promptId }, { kind: 'agent', agentId })
-  const text = `${agent.name}: ${error}`
-  await fleet.notifications.notify(tx, { event: 'machine-lost', text, agentId, machineId: agent.machineId })
+  await recordRowChanges(t, { kind: 'prompt', agentId, promptId }, { kind: 'agent', agentId })
+  const text = `${t.agent.name}: ${error}`
+  await t.fleet.notifications.notify(t.tx, { event: 'machine-lost', text, agentId, machineId: t.agent.machineId })
 }

@@ -1,7 +1,7 @@
 import { decodeReport } from '../../channel/message.ts'
 import { RalphError } from '../../contract/errors.ts'
 import { markConnected, markSeen, saveInventory, saveMachineEvents, applyInventory } from './machine-state.ts'
-import type { Fleet } from '../fleet/ports.ts'
+import type { Fleet } from '../fleet/fleet.ts'
 import { handleOrderEnded, handlePromptEnded } from '../prompts/reports.ts'
 import type { MachineCalls } from './machine-calls.ts'
 import type { MachineHandlers, MachineMessage } from './machine-store.ts'

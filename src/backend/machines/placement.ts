@@ -5,7 +5,7 @@ import { machines, type MachineRow } from '../database/machine.ts'
 import { accountLimits } from '../database/usage.ts'
 import { isReachable } from '../views/show.ts'
 import { runningPrompts } from '../views/machines.ts'
-import type { Fleet } from '../fleet/ports.ts'
+import type { Fleet } from '../fleet/fleet.ts'
 
 export type PlacementRequest = {
   readonly program: string

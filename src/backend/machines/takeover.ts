@@ -1,15 +1,14 @@
+import { isNotesProtocol } from '../../contract/way.ts'
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import { formatTimestamp } from '../../contract/time.ts'
-import { agents, placements, type AgentRow } from '../database/agent.ts'
-import type { Tx } from '../database/database.ts'
+import { placements, type AgentRow } from '../database/agent.ts'
 import { machineOutbox, machines, type MachineRow } from '../database/machine.ts'
 import { sprintOrders, type SprintRow } from '../database/sprint.ts'
 import { recordRowChanges } from '../feed/event-log.ts'
 import { appendSprintEvents } from '../feed/sprint-events.ts'
 import { defaultAccount, chooseMachine } from './placement.ts'
-import type { Fleet } from '../fleet/ports.ts'
+import type { Fleet } from '../fleet/fleet.ts'
 import { dispatchNext } from '../sprints/dispatch.ts'
-import { type LockedSprint, lockAgent, findRunningPrompt, readSprintRow } from '../database/locked-rows.ts'
 import { applyFact } from '../sprints/facts.ts'
 import {
   endAttempt,
@@ -19,6 +18,13 @@ import {
   createFailedFact,
   rescheduleAbortedAttempt,
 } from '../prompts/reports.ts'
+import {
+  agentTransaction,
+  findRunningPrompt,
+  readSprintRow,
+  updateAgent,
+  type AgentTransaction,
+} from '../fleet/transaction.ts'
 
 /** Only one replica at a time may move an agent. */
 const moveTimeoutMs = 60_000
@@ -53,22 +59,18 @@ async function listLostSprints(fleet: Fleet, since: number): Promise<string[]> {
 type LostSprint = { readonly agent: AgentRow; readonly sprint: SprintRow; readonly machine: MachineRow }
 
 const claimMove = (fleet: Fleet, agentId: string): Promise<LostSprint | undefined> =>
-  fleet.database.transaction(async (tx) => {
-    const agent = await lockAgent(tx, agentId)
+  agentTransaction(fleet, agentId, async (t) => {
     const now = fleet.clock.now()
-    if ((agent.movingUntil ?? 0) > now || agent.sprintId === null) return undefined
-    const machine = await findLostMachine(fleet, tx, agent.machineId)
+    if ((t.agent.movingUntil ?? 0) > now || t.agent.sprintId === null) return undefined
+    const machine = await findLostMachine(t)
     if (!machine) return undefined
-    await tx.db
-      .update(agents)
-      .set({ movingUntil: now + moveTimeoutMs })
-      .where(eq(agents.id, agentId))
-    return { agent, machine, sprint: await readSprintRow(tx, agent.sprintId) }
+    await updateAgent(t, { movingUntil: now + moveTimeoutMs })
+    return { agent: t.agent, machine, sprint: await readSprintRow(t, t.agent.sprintId) }
   })
 
-async function findLostMachine(fleet: Fleet, tx: Tx, machineId: string): Promise<MachineRow | undefined> {
-  const [machine] = await tx.db.select().from(machines).where(eq(machines.id, machineId))
-  const isLost = machine?.connectedTo === null && (machine.lastSeenAt ?? 0) < silentBefore(fleet)
+async function findLostMachine(t: AgentTransaction): Promise<MachineRow | undefined> {
+  const [machine] = await t.tx.db.select().from(machines).where(eq(machines.id, t.agent.machineId))
+  const isLost = machine?.connectedTo === null && (machine.lastSeenAt ?? 0) < silentBefore(t.fleet)
   return isLost ? machine : undefined
 }
 
@@ -86,14 +88,14 @@ async function moveToAnotherMachine(fleet: Fleet, lost: LostSprint): Promise<str
   await fleet.machines.ask(machineId, 'create-workspace', { agentId, name, workspace, from })
   const notesFolder = await setUpNotesOn(fleet, machineId, lost)
   const to = { id: machineId, name: machineName, notesFolder }
-  const isMoved = await fleet.database.transaction((tx) => moveAgent(fleet, tx, lost, to))
+  const isMoved = await agentTransaction(fleet, agentId, (t) => moveAgent(t, lost, to))
   // Its machine has come back since.
   if (!isMoved) await fleet.machines.ask(machineId, 'archive-workspace', { agentId })
   return undefined
 }
 
 async function setUpNotesOn(fleet: Fleet, machineId: string, { agent, sprint }: LostSprint): Promise<string | null> {
-  if (sprint.protocol !== 'notes') return agent.notesFolder
+  if (!isNotesProtocol(sprint.protocol)) return agent.notesFolder
   const setup = { agentId: agent.id, taskDescription: sprint.progress.goal }
   return (await fleet.machines.ask(machineId, 'ralph-mode-setup', setup)).directory
 }
@@ -104,85 +106,76 @@ type MoveTarget = { readonly id: string; readonly name: string; readonly notesFo
  * Hands the agent to another machine. Running work is ended and retried, queued orders are sent to the new machine.
  * Later reports of the old machine change nothing.
  */
-async function moveAgent(fleet: Fleet, tx: Tx, lost: LostSprint, to: MoveTarget): Promise<boolean> {
-  const before = await lockAgent(tx, lost.agent.id)
-  const { id: agentId, machineId: from, program } = before
-  const machine = from === lost.machine.id ? await findLostMachine(fleet, tx, from) : undefined
-  const sprint = await readSprintRow(tx, lost.sprint.id)
-  if (!machine || before.sprintId !== sprint.id || sprint.pushed !== lost.sprint.pushed) return false
-  const account = before.account === defaultAccount(program, from) ? defaultAccount(program, to.id) : before.account
+async function moveAgent(t: AgentTransaction, lost: LostSprint, to: MoveTarget): Promise<boolean> {
+  const { id: agentId, machineId: from, program, account: before } = t.agent
+  const machine = from === lost.machine.id ? await findLostMachine(t) : undefined
+  const sprint = await readSprintRow(t, lost.sprint.id)
+  if (!machine || t.agent.sprintId !== sprint.id || sprint.pushed !== lost.sprint.pushed) return false
+  const account = before === defaultAccount(program, from) ? defaultAccount(program, to.id) : before
   const kept = { reason: null, movingUntil: null, inConversation: false, eventsSeq: 0 }
-  const fields = { machineId: to.id, account, notesFolder: to.notesFolder, ...kept }
-  await tx.db.update(agents).set(fields).where(eq(agents.id, agentId))
-  await tx.db.insert(placements).values({ agentId, machineId: from, endedAt: fleet.clock.now() })
+  await updateAgent(t, { machineId: to.id, account, notesFolder: to.notesFolder, ...kept })
+  await t.tx.db.insert(placements).values({ agentId, machineId: from, endedAt: t.fleet.clock.now() })
   const unsent = sql`${machineOutbox.message} -> 'body' ->> 'agentId' = ${agentId}`
-  await tx.db.delete(machineOutbox).where(and(eq(machineOutbox.machineId, from), unsent))
+  await t.tx.db.delete(machineOutbox).where(and(eq(machineOutbox.machineId, from), unsent))
   const why = `its machine ${machine.name} was lost`
-  const after = await requeueOrders(fleet, tx, { agent: { ...before, ...fields }, sprint }, why)
+  await requeueOrders(t, sprint, why)
   const text = `${why}; ${to.name} has taken over from the last push`
-  await notifyMove(fleet, tx, { ...lost, agent: after.agent }, text)
-  await dispatchNext(fleet, tx, after.agent)
+  await notifyMove(t, lost, text)
+  await dispatchNext(t)
   return true
 }
 
-async function requeueOrders(fleet: Fleet, tx: Tx, locked: LockedSprint, why: string): Promise<LockedSprint> {
-  const prompt = await findRunningPrompt(tx, locked.agent.id)
-  const started = prompt ? await endLostPrompt(fleet, tx, locked, { prompt, why }) : locked
-  const isOpen = and(eq(sprintOrders.agentId, locked.agent.id), inArray(sprintOrders.status, ['open']))
-  let now = started
-  for (const { id, type, order } of await tx.db.select().from(sprintOrders).where(isOpen)) {
+async function requeueOrders(t: AgentTransaction, sprint: SprintRow, why: string): Promise<void> {
+  const prompt = await findRunningPrompt(t)
+  let now = prompt ? await endLostPrompt(t, sprint, { prompt, why }) : sprint
+  const isOpen = and(eq(sprintOrders.agentId, t.agent.id), inArray(sprintOrders.status, ['open']))
+  for (const { id, type, order } of await t.tx.db.select().from(sprintOrders).where(isOpen)) {
     if (type === 'wait' || type === 'run-attempt') continue
     const fact = type === 'run-hook' ? createFailedFact(order, why) : undefined
-    if (!fact) await tx.db.update(sprintOrders).set({ status: 'queued' }).where(eq(sprintOrders.id, id))
+    if (!fact) await t.tx.db.update(sprintOrders).set({ status: 'queued' }).where(eq(sprintOrders.id, id))
     else {
-      await endOrder(fleet, tx, id)
-      now = await applyFact(fleet, tx, now, { id: `order:${id}`, fact: { ...fact, at: fleet.clock.now() } })
+      await endOrder(t, id)
+      now = await applyFact(t, now, { id: `order:${id}`, fact: { ...fact, at: t.fleet.clock.now() } })
     }
   }
-  return now
 }
 
 type LostPrompt = { readonly prompt: NonNullable<Awaited<ReturnType<typeof findRunningPrompt>>>; readonly why: string }
 
 /** Retries a prompt of the loop, but not one of a user, because its effects are unknown. */
-async function endLostPrompt(
-  fleet: Fleet,
-  tx: Tx,
-  locked: LockedSprint,
-  { prompt, why }: LostPrompt,
-): Promise<LockedSprint> {
-  const { agent, sprint } = locked
-  await recordRowChanges(fleet, tx, { kind: 'prompt', agentId: agent.id, promptId: prompt.id })
+async function endLostPrompt(t: AgentTransaction, sprint: SprintRow, { prompt, why }: LostPrompt): Promise<SprintRow> {
+  await recordRowChanges(t, { kind: 'prompt', agentId: t.agent.id, promptId: prompt.id })
   const ending = { status: 'failed' as const, error: why }
-  const fact = toAttemptFact(fleet, prompt, { kind: 'cancelled' })
-  if (!fact || prompt.sprintId !== sprint.id)
-    return { sprint, agent: await endUserPrompt(fleet, tx, agent, { prompt, ending }) }
-  await endAttempt(fleet, tx, agent, { prompt, ending, fact })
-  const after = await applyFact(fleet, tx, locked, { id: `lost:${prompt.id}`, fact })
-  await rescheduleAbortedAttempt(fleet, tx, after, fact)
+  const fact = toAttemptFact(t.fleet, prompt, { kind: 'cancelled' })
+  if (!fact || prompt.sprintId !== sprint.id) {
+    await endUserPrompt(t, { prompt, ending })
+    return sprint
+  }
+  await endAttempt(t, { prompt, ending, fact })
+  const after = await applyFact(t, sprint, { id: `lost:${prompt.id}`, fact })
+  await rescheduleAbortedAttempt(t, after, fact)
   return after
 }
 
 /** The sprint waits for its machine; its agent shows why. */
 const recordWhyWaiting = (fleet: Fleet, lost: LostSprint, why: string): Promise<void> =>
-  fleet.database.transaction(async (tx) => {
-    const agent = await lockAgent(tx, lost.agent.id)
-    const machine = agent.machineId === lost.machine.id ? await findLostMachine(fleet, tx, agent.machineId) : undefined
+  agentTransaction(fleet, lost.agent.id, async (t) => {
+    const machine = t.agent.machineId === lost.machine.id ? await findLostMachine(t) : undefined
     if (!machine) return
     const { name, lastSeenAt } = machine
     const reason = `waiting for its machine ${name}, last seen at ${formatTimestamp(lastSeenAt ?? 0)}: ${why}`
-    if (agent.reason === reason) return
-    await tx.db.update(agents).set({ reason }).where(eq(agents.id, agent.id))
-    await notifyMove(fleet, tx, { ...lost, agent }, reason)
+    if (t.agent.reason === reason) return
+    await updateAgent(t, { reason })
+    await notifyMove(t, lost, reason)
   })
 
-async function notifyMove(fleet: Fleet, tx: Tx, { agent, sprint, machine }: LostSprint, text: string): Promise<void> {
-  const { id: agentId, name } = agent
+async function notifyMove(t: AgentTransaction, { sprint, machine }: LostSprint, text: string): Promise<void> {
+  const { id: agentId, name } = t.agent
   const event = { type: 'note' as const, level: 'warning' as const, text }
-  await appendSprintEvents(fleet, tx, agentId, { sprintId: sprint.id, newEvents: [{ at: fleet.clock.now(), event }] })
-  await recordRowChanges(fleet, tx, { kind: 'agent', agentId }, { kind: 'sprint', agentId, sprintId: sprint.id })
+  await appendSprintEvents(t, { sprintId: sprint.id, newEvents: [{ at: t.fleet.clock.now(), event }] })
+  await recordRowChanges(t, { kind: 'agent', agentId }, { kind: 'sprint', agentId, sprintId: sprint.id })
   const notice = { event: 'machine-lost' as const, text: `${name}: ${text}`, agentId, sprintId: sprint.id }
-  await fleet.notifications.notify(tx, { ...notice, machineId: machine.id })
+  await t.fleet.notifications.notify(t.tx, { ...notice, machineId: machine.id })
 }
 
 const moveErrorMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,136 +1,121 @@
-import { and, eq, inArray, lte, sql } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import type { Delivery } from '../../contract/fleet/webhook.ts'
 import { formatTimestamp } from '../../contract/time.ts'
 import type { Database, Tx } from '../database/database.ts'
 import { deliveries, webhooks } from '../database/webhook.ts'
-import type { Notice, Notifications } from '../fleet/ports.ts'
+import type { Engine } from '../engine/engine.ts'
+import type { DeliveryAttempt, Notice, Notifications } from '../fleet/notice.ts'
 
 export type NotificationsDeps = {
   readonly database: Database
+  readonly engine: () => Pick<Engine, 'enqueue'>
   readonly now: () => number
   readonly newId: () => string
   /** Rejects with a message for users. */
   readonly post: (url: string, body: string, secret: string) => Promise<void>
-  readonly log: (error: unknown) => void
 }
 
 export interface NotificationSender extends Notifications {
   /** Retries a delivery that was given up. */
   readonly retry: (id: string) => Promise<void>
-  readonly close: () => Promise<void>
+  /** Schedules waiting deliveries that have no task yet: those of a version without tasks for them. */
+  readonly resume: () => Promise<void>
 }
 
 type DeliveryRow = typeof deliveries.$inferSelect
 
-const deliveriesTopic = 'deliveries'
-const pollIntervalMs = 5000
 /** Retries after 10 s, 40 s, 160 s … */
 const maxAttempts = 6
 const firstRetryDelayMs = 10_000
-/** Time after which another replica may retry a delivery whose sender died. */
-const claimMs = 60_000
+const maxResumed = 1000
 
-/** Delivers notifications to webhooks. Every notification is a row, whatever its outcome. */
+/** Delivers notifications to webhooks. Every notification is a row, whatever its outcome; each attempt is a task. */
 export function createNotifications(deps: NotificationsDeps): NotificationSender {
-  const { database, now, log } = deps
-  let work: Promise<void> | undefined
-  let again = false
-
-  const send = (): void => {
-    if (work) {
-      again = true
-      return
-    }
-    again = false
-    work = sendDueDeliveries(deps)
-      .catch(log)
-      .finally(() => {
-        work = undefined
-        if (again) send()
-      })
-  }
-
-  const unsubscribe = database.signals.on(deliveriesTopic, send)
-  const timer = setInterval(send, pollIntervalMs)
+  const { database, now } = deps
   return {
     notify: (tx, notice) => addDeliveries(tx, notice, deps),
-    retry: async (id) => {
-      const waiting = { status: 'waiting' as const, nextTryAt: now(), tries: 0, error: null }
-      await database.db.update(deliveries).set(waiting).where(eq(deliveries.id, id))
-      send()
-    },
-    close: async () => {
-      unsubscribe()
-      clearInterval(timer)
-      again = false
-      await work
-    },
+    deliver: (delivery) => sendDelivery(delivery, deps),
+    retry: (id) =>
+      database.transaction(async (tx) => {
+        const nextTryAt = now()
+        const waiting = { status: 'waiting' as const, nextTryAt, tries: 0, error: null }
+        const { rowCount } = await tx.db.update(deliveries).set(waiting).where(eq(deliveries.id, id))
+        if (rowCount !== 0) await scheduleDelivery(tx, { id, nextTryAt }, deps)
+      }),
+    resume: () =>
+      database.transaction(async (tx) => {
+        const isWaiting = eq(deliveries.status, 'waiting')
+        const rows = await tx.db.select().from(deliveries).where(isWaiting).limit(maxResumed)
+        for (const { id, nextTryAt } of rows) await scheduleDelivery(tx, { id, nextTryAt: nextTryAt ?? now() }, deps)
+      }),
   }
 }
 
-async function addDeliveries(tx: Tx, notice: Notice, { database, now, newId }: NotificationsDeps): Promise<void> {
-  const at = now()
+type DueDelivery = { readonly id: string; readonly nextTryAt: number }
+
+/** One task per attempt: its ID contains the time, so scheduling an attempt again changes nothing. */
+const scheduleDelivery = (tx: Tx, { id, nextTryAt }: DueDelivery, { engine, now }: NotificationsDeps): Promise<void> =>
+  engine().enqueue(tx, {
+    id: `delivery:${id}:${nextTryAt}`,
+    kind: 'deliver',
+    input: { id, at: nextTryAt },
+    ...(nextTryAt > now() && { at: nextTryAt }),
+  })
+
+async function addDeliveries(tx: Tx, notice: Notice, deps: NotificationsDeps): Promise<void> {
+  const at = deps.now()
   const hooks = await tx.db.select().from(webhooks)
   const subscribed = hooks.filter(({ events }) => events.includes(notice.event))
   if (subscribed.length === 0) return
   const body = { ...notice, at: formatTimestamp(at) }
-  await tx.db.insert(deliveries).values(
-    subscribed.map(({ id, url, enabled }) => ({
-      id: newId(),
-      webhookId: id,
-      via: 'webhook' as const,
-      to: url,
-      event: notice.event,
-      sprintId: notice.sprintId ?? null,
-      body,
-      createdAt: at,
-      ...(enabled ? { status: 'waiting' as const, nextTryAt: at } : { status: 'suppressed' as const }),
-    })),
+  const rows = subscribed.map(({ id, url, enabled }) => ({
+    id: deps.newId(),
+    webhookId: id,
+    via: 'webhook' as const,
+    to: url,
+    event: notice.event,
+    sprintId: notice.sprintId ?? null,
+    body,
+    createdAt: at,
+    ...(enabled ? { status: 'waiting' as const, nextTryAt: at } : { status: 'suppressed' as const }),
+  }))
+  await tx.db.insert(deliveries).values(rows)
+  for (const { id, status } of rows) if (status === 'waiting') await scheduleDelivery(tx, { id, nextTryAt: at }, deps)
+}
+
+/** Sends a delivery and records the outcome. Does nothing if another attempt has replaced this one. */
+async function sendDelivery({ id, at }: DeliveryAttempt, deps: NotificationsDeps): Promise<void> {
+  // Rejects while the backend opens, before anything is sent.
+  deps.engine()
+  const { db } = deps.database
+  const [found] = await db
+    .select({ delivery: deliveries, hook: webhooks })
+    .from(deliveries)
+    .leftJoin(webhooks, eq(webhooks.id, deliveries.webhookId))
+    .where(and(eq(deliveries.id, id), eq(deliveries.status, 'waiting')))
+  if (found?.delivery.nextTryAt !== at) return
+  const { delivery, hook } = found
+  const tries = delivery.tries + 1
+  const save = (fields: Partial<DeliveryRow>) => db.update(deliveries).set(fields).where(eq(deliveries.id, id))
+  if (!hook?.enabled) return void (await save({ status: 'suppressed', nextTryAt: null }))
+  const body = JSON.stringify({ id, ...asObject(delivery.body) })
+  const error = await deps.post(delivery.to, body, hook.secret).then(
+    () => undefined,
+    (cause: unknown) => (cause instanceof Error ? cause.message : String(cause)),
   )
-  tx.afterCommit(() => database.signals.emit(deliveriesTopic, ''))
+  if (error === undefined) await save({ status: 'sent', tries, sentAt: deps.now(), nextTryAt: null, error: null })
+  else if (tries >= maxAttempts) await save({ status: 'failed', tries, nextTryAt: null, error })
+  else await retryDelivery(id, { tries, error }, deps)
 }
 
-async function sendDueDeliveries(deps: NotificationsDeps): Promise<void> {
-  for (;;) {
-    const due = await claimDeliveries(deps)
-    if (due.length === 0) return
-    await Promise.all(due.map((delivery) => sendDelivery(delivery, deps)))
-  }
-}
+type FailedAttempt = { readonly tries: number; readonly error: string }
 
-/** Claims deliveries that are due, so that no other replica sends them too. */
-function claimDeliveries({ database, now }: NotificationsDeps): Promise<DeliveryRow[]> {
-  return database.transaction(async ({ db }) => {
-    const due = db
-      .select({ id: deliveries.id })
-      .from(deliveries)
-      .where(and(eq(deliveries.status, 'waiting'), lte(deliveries.nextTryAt, now())))
-      .orderBy(deliveries.nextTryAt)
-      .limit(10)
-      .for('update', { skipLocked: true })
-    const taken = { nextTryAt: now() + claimMs, tries: sql`${deliveries.tries} + 1` }
-    return db.update(deliveries).set(taken).where(inArray(deliveries.id, due)).returning()
+const retryDelivery = (id: string, { tries, error }: FailedAttempt, deps: NotificationsDeps): Promise<void> =>
+  deps.database.transaction(async (tx) => {
+    const nextTryAt = deps.now() + firstRetryDelayMs * 4 ** (tries - 1)
+    await tx.db.update(deliveries).set({ tries, error, nextTryAt }).where(eq(deliveries.id, id))
+    await scheduleDelivery(tx, { id, nextTryAt }, deps)
   })
-}
-
-async function sendDelivery(delivery: DeliveryRow, { database: { db }, now, post }: NotificationsDeps): Promise<void> {
-  const [hook] = await db
-    .select()
-    .from(webhooks)
-    .where(eq(webhooks.id, delivery.webhookId ?? delivery.id))
-  const error = hook?.enabled
-    ? await post(delivery.to, JSON.stringify({ id: delivery.id, ...asObject(delivery.body) }), hook.secret).then(
-        () => undefined,
-        (cause: unknown) => (cause instanceof Error ? cause.message : String(cause)),
-      )
-    : undefined
-  const update = (fields: Partial<DeliveryRow>) =>
-    db.update(deliveries).set(fields).where(eq(deliveries.id, delivery.id))
-  if (!hook?.enabled) await update({ status: 'suppressed', nextTryAt: null })
-  else if (error === undefined) await update({ status: 'sent', sentAt: now(), nextTryAt: null, error: null })
-  else if (delivery.tries >= maxAttempts) await update({ status: 'failed', nextTryAt: null, error })
-  else await update({ nextTryAt: now() + firstRetryDelayMs * 4 ** (delivery.tries - 1), error })
-}
 
 const asObject = (body: unknown): object => (typeof body === 'object' && body !== null ? body : {})
 

@@ -2,62 +2,67 @@ import { and, eq, inArray, sql } from 'drizzle-orm'
 import type { ReportBody } from '../../contract/fleet/channel.ts'
 import type { MachineFact } from '../../contract/fleet/channel-work.ts'
 import { noUsage, type Outcome } from '../../contract/outcome.ts'
-import type { AttemptEnd, Fact } from '../../loop/fact.ts'
-import { agents, conversations, type AgentRow } from '../database/agent.ts'
+import type { AttemptEnd, Fact } from '../../loop/core/fact.ts'
+import { conversations } from '../database/agent.ts'
 import { agentPrompts, type PromptRow } from '../database/agent-prompt.ts'
 import { timestampMs } from '../database/columns.ts'
-import type { Tx } from '../database/database.ts'
 import { sprintOrders, sprints, type SprintRow } from '../database/sprint.ts'
 import { recordRowChanges } from '../feed/event-log.ts'
 import { enqueueOrders } from '../sprints/orders.ts'
 import { recordAccountLimit, upsertUsage } from '../sprints/usage.ts'
-import type { Fleet } from '../fleet/ports.ts'
+import type { Fleet } from '../fleet/fleet.ts'
 import { dispatchNext } from '../sprints/dispatch.ts'
-import { type LockedSprint, lockAgent, readSprintRow } from '../database/locked-rows.ts'
 import { resumeIfRequested } from '../sprints/sprints.ts'
 import { applyFact } from '../sprints/facts.ts'
 import { recordLateEnd, assertMachineOwnedAgent } from './late-reports.ts'
+import {
+  agentTransaction,
+  readSprintRow,
+  updateAgent,
+  type AgentTransaction,
+  type Transaction,
+} from '../fleet/transaction.ts'
 
 /**
  * A prompt has ended. In one transaction, this finishes it, lets the loop decide, and dispatches the agent's next
  * prompt; a repeated report changes nothing.
  */
 export const handlePromptEnded = (fleet: Fleet, machineId: string, report: ReportBody<'prompt-ended'>): Promise<void> =>
-  fleet.database.transaction((tx) => applyPromptEnd(fleet, tx, machineId, report))
+  agentTransaction(fleet, report.agentId, (t) => applyPromptEnd(t, machineId, report))
 
 async function applyPromptEnd(
-  fleet: Fleet,
-  tx: Tx,
+  t: AgentTransaction,
   machineId: string,
   report: ReportBody<'prompt-ended'>,
 ): Promise<void> {
   const { promptId, agentId, end } = report
-  const agent = await lockAgent(tx, agentId)
-  const isLate = agent.machineId !== machineId
-  if (isLate) await assertMachineOwnedAgent(tx, agentId, machineId)
-  const [found] = await tx.db
+  const isLate = t.agent.machineId !== machineId
+  if (isLate) await assertMachineOwnedAgent(t, machineId)
+  const [found] = await t.tx.db
     .select({ prompt: agentPrompts, sprint: sprints })
     .from(agentPrompts)
     .leftJoin(sprints, eq(sprints.id, agentPrompts.sprintId))
     .where(and(eq(agentPrompts.id, promptId), eq(agentPrompts.agentId, agentId)))
   if (!found || (found.prompt.endedAt !== null && !isLate)) return
   const { prompt, sprint } = found
-  const fact = toAttemptFact(fleet, prompt, end)
-  const ending = toPromptEnding(end, fact)
-  if (isLate) return recordLateEnd(fleet, tx, agent, { machineId, prompt, ending, fact })
-  await recordRowChanges(fleet, tx, { kind: 'prompt', agentId, promptId })
-  const dispatch = async (own: AgentRow, known?: SprintRow) => {
-    const after = await dispatchNext(fleet, tx, own, known)
-    if (after.state !== 'running') tx.afterCommit(() => fleet.database.signals.emit(slotTopic, machineId))
+  const fact = toAttemptFact(t.fleet, prompt, end)
+  const ending = { ...toPromptEnding(end, fact), ...(report.prompt !== undefined && { prompt: report.prompt }) }
+  if (isLate) return recordLateEnd(t, { machineId, prompt, ending, fact })
+  await recordRowChanges(t, { kind: 'prompt', agentId, promptId })
+  const dispatch = async (known?: SprintRow) => {
+    await dispatchNext(t, known)
+    if (t.agent.state !== 'running') t.tx.afterCommit(() => t.fleet.database.signals.emit(slotTopic, machineId))
   }
-  if (!fact || !sprint) return dispatch(await endUserPrompt(fleet, tx, agent, { prompt, ending }))
-  await endAttempt(fleet, tx, agent, { prompt, ending, fact })
-  await recordAccountLimit(fleet, tx, agent, fact.end)
-  if (end.kind === 'fact') await savePushedCommit(tx, sprint, report.pushed)
-  const locked = await applyFact(fleet, tx, { agent, sprint }, { id: `prompt:${promptId}`, fact })
-  await rescheduleAbortedAttempt(fleet, tx, locked, fact)
-  const after = await resumeIfRequested(fleet, tx, locked)
-  await dispatch(after.agent, after.sprint)
+  if (!fact || !sprint) {
+    await endUserPrompt(t, { prompt, ending })
+    return dispatch()
+  }
+  await endAttempt(t, { prompt, ending, fact })
+  await recordAccountLimit(t, fact.end)
+  if (end.kind === 'fact') await savePushedCommit(t, sprint, report.pushed)
+  const decided = await applyFact(t, sprint, { id: `prompt:${promptId}`, fact })
+  await rescheduleAbortedAttempt(t, decided, fact)
+  await dispatch(await resumeIfRequested(t, decided))
 }
 
 const abortRetryMs = 2000
@@ -67,25 +72,24 @@ const abortRetryMs = 2000
  * so schedule a retry.
  */
 export async function rescheduleAbortedAttempt(
-  fleet: Fleet,
-  tx: Tx,
-  locked: LockedSprint,
+  t: AgentTransaction,
+  sprint: SprintRow,
   { end, iteration }: AttemptEndedFact,
 ): Promise<void> {
-  const { status, progress } = locked.sprint
+  const { status, progress } = sprint
   const waits = progress.live.some(({ number, stage }) => number === iteration && stage === 'waiting')
   if (end.kind !== 'aborted' || status !== 'in-progress' || !waits) return
-  const wait = { type: 'wait' as const, iteration, until: fleet.clock.now() + abortRetryMs, reason: 'called off' }
-  await enqueueOrders(fleet, tx, locked, { orders: [wait], because: 'attempt-ended' })
+  const wait = { type: 'wait' as const, iteration, until: t.fleet.clock.now() + abortRetryMs, reason: 'called off' }
+  await enqueueOrders(t, sprint, { orders: [wait], because: 'attempt-ended' })
 }
 
 /** Stores the commit that another machine could continue from; null if the last work was not pushed. */
 async function savePushedCommit(
-  tx: Tx,
+  t: Transaction,
   { id, pushed: before }: SprintRow,
   pushed: string | null = null,
 ): Promise<void> {
-  if (pushed !== before) await tx.db.update(sprints).set({ pushed }).where(eq(sprints.id, id))
+  if (pushed !== before) await t.tx.db.update(sprints).set({ pushed }).where(eq(sprints.id, id))
 }
 
 /** Signals that the machine has a free slot that its other agents may wait for. */
@@ -146,79 +150,64 @@ type PromptEndUpdate = { readonly prompt: PromptRow; readonly ending: PromptEndi
  * and adds its usage, in one statement.
  */
 export async function endAttempt(
-  fleet: Fleet,
-  tx: Tx,
-  agent: AgentRow,
+  t: AgentTransaction,
   { prompt, ending, fact }: PromptEndUpdate & { readonly fact: AttemptEndedFact },
 ): Promise<void> {
-  const at = timestampMs.literal(fleet.clock.now())
-  const { status, error = null, answer = null, costUsd = null } = ending
-  await tx.db.execute(sql`
+  const at = timestampMs.literal(t.fleet.clock.now())
+  const { status, error = null, answer = null, costUsd = null, prompt: sent = prompt.prompt } = ending
+  await t.tx.db.execute(sql`
     with ended as (
-      update agent_prompt set status = ${status}, error = ${error}, answer = ${answer}, cost_usd = ${costUsd},
+      update agent_prompt set status = ${status}, prompt = ${sent}, error = ${error}, answer = ${answer}, cost_usd = ${costUsd},
         ended_at = ${at}, lease_until = null
       where id = ${prompt.id}
     ), done as (
       update sprint_order set status = 'done', ended_at = ${at} where id = ${prompt.orderId} and status in ('queued', 'open')
     ), talk as (
       insert into conversation (id, agent_id, sprint_id, iteration, prompt_id, messages, started_at, ended_at)
-      values (${fleet.newId()}, ${agent.id}, ${prompt.sprintId}, ${prompt.iteration}, ${prompt.id}, 2,
-        ${timestampMs.literal(prompt.startedAt ?? fleet.clock.now())}, ${at})
+      values (${t.fleet.newId()}, ${t.agent.id}, ${prompt.sprintId}, ${prompt.iteration}, ${prompt.id}, 2,
+        ${timestampMs.literal(prompt.startedAt ?? t.fleet.clock.now())}, ${at})
     )
-    ${upsertUsage(fleet, agent, fact)}`)
+    ${upsertUsage(t, fact)}`)
 }
 
 /** Also ends an order that is queued for a resend: the machine received it after all. */
-export const endOrder = (fleet: Fleet, tx: Tx, id: string) =>
-  tx.db
+export const endOrder = (t: Transaction, id: string) =>
+  t.tx.db
     .update(sprintOrders)
-    .set({ status: 'done', endedAt: fleet.clock.now() })
+    .set({ status: 'done', endedAt: t.fleet.clock.now() })
     .where(and(eq(sprintOrders.id, id), inArray(sprintOrders.status, ['queued', 'open'])))
 
 /** A user's prompt: the next one resumes the same conversation until a user resets it. */
-export async function endUserPrompt(
-  fleet: Fleet,
-  tx: Tx,
-  agent: AgentRow,
-  { prompt, ending }: PromptEndUpdate,
-): Promise<AgentRow> {
-  const at = fleet.clock.now()
+export async function endUserPrompt(t: AgentTransaction, { prompt, ending }: PromptEndUpdate): Promise<void> {
+  const at = t.fleet.clock.now()
   const fields = { ...ending, endedAt: at, leaseUntil: null }
-  await tx.db.update(agentPrompts).set(fields).where(eq(agentPrompts.id, prompt.id))
-  const inConversation = agent.inConversation || ending.status === 'finished'
-  if (inConversation === agent.inConversation) return agent
-  const talk = { agentId: agent.id, promptId: prompt.id, messages: 2, startedAt: prompt.startedAt ?? at }
-  await tx.db.insert(conversations).values({ id: fleet.newId(), ...talk })
-  await tx.db.update(agents).set({ inConversation }).where(eq(agents.id, agent.id))
-  return { ...agent, inConversation }
+  await t.tx.db.update(agentPrompts).set(fields).where(eq(agentPrompts.id, prompt.id))
+  const inConversation = t.agent.inConversation || ending.status === 'finished'
+  if (inConversation === t.agent.inConversation) return
+  const talk = { agentId: t.agent.id, promptId: prompt.id, messages: 2, startedAt: prompt.startedAt ?? at }
+  await t.tx.db.insert(conversations).values({ id: t.fleet.newId(), ...talk })
+  await updateAgent(t, { inConversation })
 }
 
 /** The machine has executed an order: checks, a hook, a checkpoint. Without a fact, the order was cancelled. */
 export const handleOrderEnded = (fleet: Fleet, machineId: string, report: ReportBody<'order-ended'>): Promise<void> =>
-  fleet.database.transaction((tx) => applyOrderEnd(fleet, tx, machineId, report))
+  agentTransaction(fleet, report.agentId, (t) => applyOrderEnd(t, machineId, report))
 
-async function applyOrderEnd(
-  fleet: Fleet,
-  tx: Tx,
-  machineId: string,
-  report: ReportBody<'order-ended'>,
-): Promise<void> {
+async function applyOrderEnd(t: AgentTransaction, machineId: string, report: ReportBody<'order-ended'>): Promise<void> {
   const { orderId, agentId, fact, reason } = report
-  const agent = await lockAgent(tx, agentId)
   // The machine that took over the agent executes the order again.
-  if (agent.machineId !== machineId) return assertMachineOwnedAgent(tx, agentId, machineId)
+  if (t.agent.machineId !== machineId) return assertMachineOwnedAgent(t, machineId)
   const own = and(eq(sprintOrders.id, orderId), eq(sprintOrders.agentId, agentId))
-  const [order] = await tx.db.select().from(sprintOrders).where(own)
+  const [order] = await t.tx.db.select().from(sprintOrders).where(own)
   if (!order || order.endedAt !== null) return
-  await endOrder(fleet, tx, orderId)
-  const sprint = await readSprintRow(tx, order.sprintId)
-  if (fact) await savePushedCommit(tx, sprint, report.pushed)
+  await endOrder(t, orderId)
+  const sprint = await readSprintRow(t, order.sprintId)
+  if (fact) await savePushedCommit(t, sprint, report.pushed)
   const known = fact ?? (sprint.status === 'in-progress' ? createFailedFact(order.order, reason) : undefined)
-  if (!known) return void (await dispatchNext(fleet, tx, agent))
-  const timedFact = { ...known, at: fleet.clock.now() }
-  if ('spent' in known && known.spent) await tx.db.execute(upsertUsage(fleet, agent, known.spent))
-  const after = await applyFact(fleet, tx, { agent, sprint }, { id: `order:${orderId}`, fact: timedFact })
-  await dispatchNext(fleet, tx, after.agent, after.sprint)
+  if (!known) return dispatchNext(t)
+  const timedFact = { ...known, at: t.fleet.clock.now() }
+  if ('spent' in known && known.spent) await t.tx.db.execute(upsertUsage(t, known.spent))
+  await dispatchNext(t, await applyFact(t, sprint, { id: `order:${orderId}`, fact: timedFact }))
 }
 
 /** The fact for an order that failed to run, although it was not cancelled. */

@@ -1,40 +1,35 @@
+import { isNotesProtocol } from '../../contract/way.ts'
 import { and, asc, eq, inArray, isNull, lte, sql, type SQL } from 'drizzle-orm'
 import { MachineOrder } from '../../contract/fleet/channel-work.ts'
 import { noUsage } from '../../contract/outcome.ts'
 import type { Progress } from '../../contract/progress.ts'
-import { buildIterationPrompt } from '../../loop/protocol.ts'
-import { agents, type AgentRow } from '../database/agent.ts'
+import type { AgentRow } from '../database/agent.ts'
 import { agentPrompts, type PromptRow } from '../database/agent-prompt.ts'
 import { timestampMs } from '../database/columns.ts'
-import type { Tx } from '../database/database.ts'
 import { sprintOrders, type OrderRow, type SprintRow } from '../database/sprint.ts'
 import { recordRowChanges } from '../feed/event-log.ts'
-import { scheduleDispatch } from './orders.ts'
-import type { Fleet } from '../fleet/ports.ts'
-import { notFoundError, readSprintRow } from '../database/locked-rows.ts'
+import { forecastPrompt, scheduleDispatch } from './orders.ts'
 import { applyFact } from './facts.ts'
+import { notFoundError, readSprintRow, updateAgent, type AgentTransaction } from '../fleet/transaction.ts'
 
 /**
  * Dispatches everything the agent can start now: checks and hooks first, then the next prompt of its queue. Call it at
  * the end of every transaction that may have unblocked the agent, which must be locked. `known`: a sprint that was just
  * read.
  */
-export async function dispatchNext(fleet: Fleet, tx: Tx, agent: AgentRow, known?: SprintRow): Promise<AgentRow> {
-  if (agent.state !== 'idle' && agent.state !== 'running') return agent
-  const first = await readDispatchState(fleet, tx, agent)
-  const state =
-    first.hasParked && (await unparkDuePrompts(fleet, tx, agent)) ? await readDispatchState(fleet, tx, agent) : first
-  if (state.isRunning) return updateAgentState(fleet, tx, agent, { state: 'running' })
-  if (state.hasOrders && (await dispatchOrders(fleet, tx, agent)))
-    return updateAgentState(fleet, tx, agent, { state: 'running' })
+export async function dispatchNext(t: AgentTransaction, known?: SprintRow): Promise<void> {
+  if (t.agent.state !== 'idle' && t.agent.state !== 'running') return
+  const first = await readDispatchState(t)
+  const state = first.hasParked && (await unparkDuePrompts(t)) ? await readDispatchState(t) : first
+  if (state.isRunning) return updateAgentState(t, 'running')
+  if (state.hasOrders && (await dispatchOrders(t))) return updateAgentState(t, 'running')
   const prompt = nextPrompt(state)
-  if (!prompt || !(await hasFreeSlot(fleet, tx, { agent, prompt, state: state })))
-    return updateAgentState(fleet, tx, agent, { state: 'idle' })
+  if (!prompt || !(await hasFreeSlot(t, prompt, state))) return updateAgentState(t, 'idle')
   const { limitUntil: until, limitReason: reason } = state
-  if (until !== null) return parkPrompt(fleet, tx, agent, { prompt, until, reason: reason ?? '' })
+  if (until !== null) return parkPrompt(t, { prompt, until, reason: reason ?? '' })
   const { sprintId } = prompt
-  const sprint = known?.id === sprintId || sprintId === null ? known : await readSprintRow(tx, sprintId)
-  return startPrompt(fleet, tx, { agent, sprint }, prompt)
+  const sprint = known?.id === sprintId || sprintId === null ? known : await readSprintRow(t, sprintId)
+  return startPrompt(t, sprint, prompt)
 }
 
 type DispatchState = {
@@ -61,9 +56,10 @@ type NextPrompt = Pick<
 const nextPrompt = (state: DispatchState): NextPrompt | undefined => (state.id === null ? undefined : state)
 
 /** Reads everything that decides what can start, in one round trip. */
-async function readDispatchState(fleet: Fleet, tx: Tx, { id, machineId, account }: AgentRow): Promise<DispatchState> {
-  const now = timestampMs.literal(fleet.clock.now())
-  const { rows } = await tx.db.execute<DispatchState>(sql`
+async function readDispatchState(t: AgentTransaction): Promise<DispatchState> {
+  const { id, machineId, account } = t.agent
+  const now = timestampMs.literal(t.fleet.clock.now())
+  const { rows } = await t.tx.db.execute<DispatchState>(sql`
     select
       exists (select 1 from agent_prompt where agent_id = ${id} and status = 'running') as "isRunning",
       exists (select 1 from sprint_order where agent_id = ${id} and status in ('queued', 'open')
@@ -99,26 +95,25 @@ const countRunningPrompts = (machineId: string): SQL => sql`
   where agent.machine_id = ${machineId} and agent_prompt.status = 'running'`
 
 /** Dispatches queued orders. Returns true if prompts must wait for them. */
-async function dispatchOrders(fleet: Fleet, tx: Tx, agent: AgentRow): Promise<boolean> {
-  const isLive = and(eq(sprintOrders.agentId, agent.id), inArray(sprintOrders.status, ['queued', 'open']))
-  const live = await tx.db.select().from(sprintOrders).where(isLive).orderBy(asc(sprintOrders.createdAt))
-  for (const row of live)
-    if (row.status === 'queued' && row.type !== 'run-attempt') await dispatchOrder(fleet, tx, agent, row)
+async function dispatchOrders(t: AgentTransaction): Promise<boolean> {
+  const isLive = and(eq(sprintOrders.agentId, t.agent.id), inArray(sprintOrders.status, ['queued', 'open']))
+  const live = await t.tx.db.select().from(sprintOrders).where(isLive).orderBy(asc(sprintOrders.createdAt))
+  for (const row of live) if (row.status === 'queued' && row.type !== 'run-attempt') await dispatchOrder(t, row)
   return live.some(({ blocking }) => blocking)
 }
 
-async function dispatchOrder(fleet: Fleet, tx: Tx, agent: AgentRow, row: OrderRow): Promise<void> {
-  const { progress } = await readSprintRow(tx, row.sprintId)
+async function dispatchOrder(t: AgentTransaction, row: OrderRow): Promise<void> {
+  const { progress } = await readSprintRow(t, row.sprintId)
   const order = MachineOrder.parse(row.order)
-  const { leaseMs } = fleet.settings
-  const body = { orderId: row.id, agentId: agent.id, program: agent.program, sprintId: row.sprintId, order }
+  const { leaseMs } = t.fleet.settings
+  const body = { orderId: row.id, agentId: t.agent.id, program: t.agent.program, sprintId: row.sprintId, order }
   const request = {
     id: `order:${row.id}`,
     type: 'carry-out' as const,
     body: { ...body, progress: withoutHistory(progress), leaseMs },
   }
-  await fleet.machines.send(tx, agent.machineId, request)
-  await tx.db.update(sprintOrders).set({ status: 'open' }).where(eq(sprintOrders.id, row.id))
+  await t.fleet.machines.send(t.tx, t.agent.machineId, request)
+  await t.tx.db.update(sprintOrders).set({ status: 'open' }).where(eq(sprintOrders.id, row.id))
 }
 
 /** Machines do not need the finished iterations. */
@@ -129,40 +124,38 @@ const withoutHistory = (progress: Progress): Progress => ({
 })
 
 /** Returns true if prompts were queued again. */
-async function unparkDuePrompts(fleet: Fleet, tx: Tx, { id }: AgentRow): Promise<boolean> {
-  const now = fleet.clock.now()
+async function unparkDuePrompts(t: AgentTransaction): Promise<boolean> {
+  const now = t.fleet.clock.now()
   const isDue = and(isNull(agentPrompts.sprintId), eq(agentPrompts.status, 'parked'), lte(agentPrompts.notBefore, now))
   const again = { status: 'queued' as const, notBefore: null, error: null }
-  const { rowCount } = await tx.db
+  const { rowCount } = await t.tx.db
     .update(agentPrompts)
     .set(again)
-    .where(and(eq(agentPrompts.agentId, id), isDue))
+    .where(and(eq(agentPrompts.agentId, t.agent.id), isDue))
   return rowCount !== 0
 }
 
 /** Upper bound on transactions that may race for the same slot. */
 const maxRacingTransactions = 32
 
-type SlotRequest = { readonly agent: AgentRow; readonly prompt: NextPrompt; readonly state: DispatchState }
-
 /**
  * Whether the machine is reachable, accepts work and has a free slot. The last slots are granted one at a time, to the
  * agents that have waited longest; otherwise an agent in a loop would keep its slot forever.
  */
-async function hasFreeSlot(fleet: Fleet, tx: Tx, { agent, prompt, state: seen }: SlotRequest): Promise<boolean> {
-  const { isOpen, isCrowded, slots, taken } = seen
+async function hasFreeSlot(t: AgentTransaction, prompt: NextPrompt, state: DispatchState): Promise<boolean> {
+  const { isOpen, isCrowded, slots, taken } = state
   if (!isOpen || taken >= slots) return false
   if (!isCrowded || slots - taken > maxRacingTransactions) return true
-  const { id, machineId } = agent
+  const { id, machineId } = t.agent
   // The embedded database has one connection, so no other transaction is open.
-  const isAlone = fleet.database.kind === 'embedded'
-  if (!isAlone) await tx.db.execute(sql`select 1 from machine where id = ${machineId} for no key update`)
-  const { rows } = await tx.db.execute<{ taken: number; waiting: number }>(sql`
+  const isAlone = t.fleet.database.kind === 'embedded'
+  if (!isAlone) await t.tx.db.execute(sql`select 1 from machine where id = ${machineId} for no key update`)
+  const { rows } = await t.tx.db.execute<{ taken: number; waiting: number }>(sql`
     select ${isAlone ? sql`${taken}::int` : sql`(${countRunningPrompts(machineId)})`} as taken, (
       select count(distinct agent.id)::int from agent join agent_prompt on agent_prompt.agent_id = agent.id
       where agent.machine_id = ${machineId} and agent.id <> ${id} and agent.state = 'idle'
         and agent_prompt.status = 'queued' and agent_prompt.created_at < ${timestampMs.literal(prompt.createdAt)}
-        and (not_before is null or not_before <= ${timestampMs.literal(fleet.clock.now())})) as waiting`)
+        and (not_before is null or not_before <= ${timestampMs.literal(t.fleet.clock.now())})) as waiting`)
   const [now] = rows
   return now !== undefined && now.taken + now.waiting < slots
 }
@@ -174,53 +167,49 @@ type AccountLimitHit = { readonly until: number; readonly reason: string }
  * and waits by its own rules.
  */
 async function parkPrompt(
-  fleet: Fleet,
-  tx: Tx,
-  agent: AgentRow,
+  t: AgentTransaction,
   { prompt, until, reason }: AccountLimitHit & { readonly prompt: NextPrompt },
-): Promise<AgentRow> {
+): Promise<void> {
   const parked = { status: 'parked' as const, notBefore: until, error: reason }
-  await tx.db.update(agentPrompts).set(parked).where(eq(agentPrompts.id, prompt.id))
-  await recordRowChanges(fleet, tx, { kind: 'prompt', agentId: agent.id, promptId: prompt.id })
-  await scheduleDispatch(fleet, tx, agent.id, until)
+  await t.tx.db.update(agentPrompts).set(parked).where(eq(agentPrompts.id, prompt.id))
+  await recordRowChanges(t, { kind: 'prompt', agentId: t.agent.id, promptId: prompt.id })
+  await scheduleDispatch(t, until)
   const { sprintId, iteration, orderId, attempt } = prompt
-  if (sprintId === null || iteration === null || orderId === null) return dispatchNext(fleet, tx, agent)
-  const at = fleet.clock.now()
-  await tx.db.update(sprintOrders).set({ status: 'done', endedAt: at }).where(eq(sprintOrders.id, orderId))
+  if (sprintId === null || iteration === null || orderId === null) return dispatchNext(t)
+  const at = t.fleet.clock.now()
+  await t.tx.db.update(sprintOrders).set({ status: 'done', endedAt: at }).where(eq(sprintOrders.id, orderId))
   const why = { class: 'usage_limit', reason, retryable: true, resetsAt: until, notStarted: true } as const
   const ended = { iteration, attempt, end: { kind: 'failed' as const, ...why }, usage: noUsage, costUsd: 0, random: 0 }
-  const sprint = await readSprintRow(tx, sprintId)
+  const sprint = await readSprintRow(t, sprintId)
   const fact = { type: 'attempt-ended' as const, at, ...ended }
-  const held = await applyFact(fleet, tx, { agent, sprint }, { id: `limit:${orderId}`, fact })
-  return dispatchNext(fleet, tx, held.agent, held.sprint)
+  return dispatchNext(t, await applyFact(t, sprint, { id: `limit:${orderId}`, fact }))
 }
 
-type FreeAgent = { readonly agent: AgentRow; readonly sprint: SprintRow | undefined }
-
 /** Hands the prompt to the machine: it waits in the outbox and starts once, even if this process crashes. */
-async function startPrompt(fleet: Fleet, tx: Tx, { agent, sprint }: FreeAgent, prompt: NextPrompt): Promise<AgentRow> {
-  const now = fleet.clock.now()
-  const { leaseMs } = fleet.settings
-  const { asked, text } = buildPromptSource({ agent, sprint }, prompt)
+async function startPrompt(t: AgentTransaction, sprint: SprintRow | undefined, prompt: NextPrompt): Promise<void> {
+  const now = t.fleet.clock.now()
+  const { leaseMs } = t.fleet.settings
+  const { asked, text } = buildPromptSource(t.agent, sprint, prompt)
   const attempt = prompt.sprintId === null ? prompt.attempt + 1 : prompt.attempt
-  const isRalph = asked.kind === 'order' && asked.protocol === 'notes'
-  const ralphModeLastPromptAt = isRalph ? now : agent.ralphModeLastPromptAt
-  await tx.db.execute(sql`
+  const isRalph = asked.kind === 'order' && isNotesProtocol(asked.protocol)
+  const ralphModeLastPromptAt = isRalph ? now : t.agent.ralphModeLastPromptAt
+  await t.tx.db.execute(sql`
     with begun as (
       update agent_prompt set status = 'running', prompt = ${text}, attempt = ${attempt}, started_at = ${timestampMs.literal(now)},
         lease_until = ${timestampMs.literal(now + leaseMs)}, not_before = null, error = null
       where id = ${prompt.id}
     ), opened as (update sprint_order set status = 'open' where id = ${prompt.orderId})
     update agent set state = 'running', ralph_mode_last_prompt_at = ${isRalph ? timestampMs.literal(now) : sql`ralph_mode_last_prompt_at`}
-    where id = ${agent.id}`)
-  const { id: agentId, program } = agent
+    where id = ${t.agent.id}`)
+  const { id: agentId, program } = t.agent
   const body = { promptId: prompt.id, agentId, program, asked, leaseMs }
-  await fleet.machines.send(tx, agent.machineId, { id: `prompt:${prompt.id}`, type: 'prompt', body })
-  await recordRowChanges(fleet, tx, { kind: 'prompt', agentId, promptId: prompt.id }, { kind: 'agent', agentId })
-  return { ...agent, state: 'running', ralphModeLastPromptAt }
+  await t.fleet.machines.send(t.tx, t.agent.machineId, { id: `prompt:${prompt.id}`, type: 'prompt', body })
+  await recordRowChanges(t, { kind: 'prompt', agentId, promptId: prompt.id }, { kind: 'agent', agentId })
+  t.agent = { ...t.agent, state: 'running', ralphModeLastPromptAt }
 }
 
-function buildPromptSource({ agent, sprint }: FreeAgent, { sprintId, iteration, attempt, prompt, model }: NextPrompt) {
+function buildPromptSource(agent: AgentRow, sprint: SprintRow | undefined, next: NextPrompt) {
+  const { sprintId, iteration, attempt, prompt, model } = next
   if (sprintId === null || iteration === null || !sprint) {
     const resume = agent.inConversation
     return { text: prompt, asked: { kind: 'text' as const, text: prompt, resume, ...(model !== null && { model }) } }
@@ -229,16 +218,13 @@ function buildPromptSource({ agent, sprint }: FreeAgent, { sprintId, iteration, 
   const live = progress.live.find(({ number }) => number === iteration)
   const order = { type: 'run-attempt' as const, iteration, attempt }
   return {
-    text: live ? buildIterationPrompt(progress, { ...live, notesFolder: agent.notesFolder ?? undefined }) : prompt,
+    text: live ? forecastPrompt(agent, progress, live) : prompt,
     asked: { kind: 'order' as const, sprintId, protocol, order, progress: withoutHistory(progress) },
   }
 }
 
-type AgentFields = Pick<AgentRow, 'state'>
-
-async function updateAgentState(fleet: Fleet, tx: Tx, agent: AgentRow, fields: AgentFields): Promise<AgentRow> {
-  if (fields.state === agent.state) return agent
-  await tx.db.update(agents).set(fields).where(eq(agents.id, agent.id))
-  await recordRowChanges(fleet, tx, { kind: 'agent', agentId: agent.id })
-  return { ...agent, ...fields }
+async function updateAgentState(t: AgentTransaction, state: AgentRow['state']): Promise<void> {
+  if (state === t.agent.state) return
+  await updateAgent(t, { state })
+  await recordRowChanges(t, { kind: 'agent', agentId: t.agent.id })
 }

@@ -2,9 +2,9 @@ import { sql } from 'drizzle-orm'
 import type { SprintEvent } from '../../contract/events.ts'
 import type { Progress } from '../../contract/progress.ts'
 import { jsonValue, timestampMs } from '../database/columns.ts'
-import type { Tx } from '../database/database.ts'
 import type { SprintRow } from '../database/sprint.ts'
 import { insertEvents, type NewEvent } from '../feed/event-log.ts'
+import type { Transaction } from '../fleet/transaction.ts'
 
 export type FactWrite = {
   readonly id: string
@@ -19,12 +19,15 @@ export type FactWrite = {
  * Writes the fact, the new progress, the receipts of finished iterations and the events in one statement, because each
  * costs a round trip. Returns false if the fact was applied before; then nothing is written.
  */
-export async function writeFact(tx: Tx, { id, type, before, after, emitted: told }: FactWrite): Promise<boolean> {
+export async function writeFact(
+  t: Transaction,
+  { id, type, before, after, emitted: told }: FactWrite,
+): Promise<boolean> {
   const at = after.updatedAt
   const { id: sprintId, agentId } = after
   const ended = listEndedIterations(before.progress, after.progress)
   const events = told.map((event, index): NewEvent => ({ seq: before.seq + index + 1, at, event }))
-  const { rows } = await tx.db.execute(sql`
+  const { rows } = await t.tx.db.execute(sql`
     with taken as (
       insert into fact (sprint_id, id, rev, type, at)
       values (${sprintId}, ${id}, ${before.rev}, ${type}, ${timestampMs.literal(at)})

@@ -1,13 +1,12 @@
 import { RalphError } from '../../contract/errors.ts'
 import { advance } from '../../loop/advance.ts'
-import type { Fact } from '../../loop/fact.ts'
-import type { Tx } from '../database/database.ts'
+import type { Fact } from '../../loop/core/fact.ts'
 import type { SprintRow } from '../database/sprint.ts'
 import { enqueueOrders } from './orders.ts'
 import { updateReadModels } from './read-models.ts'
-import type { Fleet } from '../fleet/ports.ts'
-import type { LockedSprint } from '../database/locked-rows.ts'
+import type { Fleet } from '../fleet/fleet.ts'
 import { writeFact } from './fact-log.ts'
+import type { AgentTransaction } from '../fleet/transaction.ts'
 
 export type IdentifiedFact = {
   /** Deduplicates: the same fact always has the same ID. */
@@ -20,15 +19,14 @@ export type IdentifiedFact = {
  * the caller's transaction. A repeated fact changes nothing; an outdated one is logged and changes nothing either.
  */
 export async function applyFact(
-  fleet: Fleet,
-  tx: Tx,
-  { agent, sprint }: LockedSprint,
+  t: AgentTransaction,
+  sprint: SprintRow,
   { id, fact }: IdentifiedFact,
-): Promise<LockedSprint> {
-  const next = advanceOrIgnore(fleet, sprint, fact)
-  if (!next) return { agent, sprint }
+): Promise<SprintRow> {
+  const next = advanceOrIgnore(t.fleet, sprint, fact)
+  if (!next) return sprint
   const { progress, orders } = next
-  const at = fleet.clock.now()
+  const at = t.fleet.clock.now()
   const emitted = orders.flatMap((order) => (order.type === 'tell' ? [order.event] : []))
   const after: SprintRow = {
     ...sprint,
@@ -39,10 +37,10 @@ export async function applyFact(
     updatedAt: at,
     ...(emitted.length > 0 && { lastEventAt: at }),
   }
-  if (!(await writeFact(tx, { id, type: fact.type, before: sprint, after, emitted: emitted }))) return { agent, sprint }
-  const held = await updateReadModels(fleet, tx, { agent, sprint: after }, sprint.progress)
-  await enqueueOrders(fleet, tx, held, { orders, because: fact.type })
-  return held
+  if (!(await writeFact(t, { id, type: fact.type, before: sprint, after, emitted }))) return sprint
+  await updateReadModels(t, after, sprint.progress)
+  await enqueueOrders(t, after, { orders, because: fact.type })
+  return after
 }
 
 /** A late fact is not an error: the sprint was stopped or has moved on since. */

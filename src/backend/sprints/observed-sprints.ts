@@ -1,16 +1,23 @@
 import { and, eq, gte, inArray, sql, type SQL } from 'drizzle-orm'
 import { RalphError } from '../../contract/errors.ts'
 import type { IterationRecord, Progress, SprintStatus } from '../../contract/progress.ts'
-import { agents, type AgentRow } from '../database/agent.ts'
 import { jsonValue } from '../database/columns.ts'
-import type { Tx } from '../database/database.ts'
 import { events } from '../database/event.ts'
 import { questions } from '../database/question.ts'
 import { checkpoints, iterations, sprints, type SprintRow } from '../database/sprint.ts'
 import { recordRowChanges, appendEvents, type NewEvent } from '../feed/event-log.ts'
 import { updateReadModels } from './read-models.ts'
-import type { Requester, Fleet, ObservedSprints, ObservedRequest } from '../fleet/ports.ts'
-import { lockAgent, notFoundError, readSprintRow } from '../database/locked-rows.ts'
+import type { Requester, Fleet } from '../fleet/fleet.ts'
+import type { ObservedSprints, ObservedRequest } from '../fleet/observed.ts'
+import {
+  agentTransaction,
+  notFoundError,
+  readSprintRow,
+  transaction,
+  updateAgent,
+  type AgentTransaction,
+  type Transaction,
+} from '../fleet/transaction.ts'
 
 /** An observation of a sprint that `ralph run` controls in a terminal. */
 export type SprintObservation = {
@@ -23,54 +30,54 @@ export type SprintObservation = {
 
 /** Stores an observation in one transaction. Repeating it changes nothing. */
 export const saveObservation = (fleet: Fleet, agentId: string, observation: SprintObservation): Promise<void> =>
-  fleet.database.transaction(async (tx) => {
-    const agent = await lockAgent(tx, agentId)
-    const [row] = await tx.db.select().from(sprints).where(eq(sprints.id, observation.sprintId))
+  agentTransaction(fleet, agentId, async (t) => {
+    const [row] = await t.tx.db.select().from(sprints).where(eq(sprints.id, observation.sprintId))
     const known = observation.replaced === true ? undefined : row
     const isSame = known?.rev === observation.progress.rev && known.status === observation.progress.status
     if (isSame && observation.events.length === 0) return
-    if (row && !known) await deleteObservedSprint(tx, row.id)
-    const sprint = await upsertObservedSprint(fleet, tx, { agent, known, observation: observation })
+    if (row && !known) await deleteObservedSprint(t, row.id)
+    const sprint = await upsertObservedSprint(t, known, observation)
     const newEvents = observation.events.map((event, index): NewEvent => ({
       ...event,
       seq: (known?.seq ?? 0) + index + 1,
     }))
-    await appendEvents(fleet, tx, { agentId, sprintId: sprint.id }, newEvents)
+    await appendEvents(t, { agentId, sprintId: sprint.id }, newEvents)
     if (isSame) return
-    await writeReceipts(tx, agent, sprint, known?.progress)
-    if (known) await recordTerminalAnswer(fleet, tx, known, observation.progress)
-    const held = { agent: await attachSprint(tx, agent, sprint), sprint }
-    await updateReadModels(fleet, tx, held, known?.progress ?? observation.progress)
+    await writeReceipts(t, sprint, known?.progress)
+    if (known) await recordTerminalAnswer(t, known, observation.progress)
+    await attachSprint(t, sprint)
+    await updateReadModels(t, sprint, known?.progress ?? observation.progress)
   })
 
-async function deleteObservedSprint(tx: Tx, sprintId: string): Promise<void> {
-  await tx.db.delete(events).where(and(eq(events.sprintId, sprintId), eq(events.kind, 'event')))
-  await tx.db.delete(sprints).where(eq(sprints.id, sprintId))
-}
-
-type ObservationWrite = {
-  readonly agent: AgentRow
-  readonly known: SprintRow | undefined
-  readonly observation: SprintObservation
+async function deleteObservedSprint(t: Transaction, sprintId: string): Promise<void> {
+  await t.tx.db.delete(events).where(and(eq(events.sprintId, sprintId), eq(events.kind, 'event')))
+  await t.tx.db.delete(sprints).where(eq(sprints.id, sprintId))
 }
 
 async function upsertObservedSprint(
-  fleet: Fleet,
-  tx: Tx,
-  { agent, known, observation: seen }: ObservationWrite,
+  t: AgentTransaction,
+  known: SprintRow | undefined,
+  observation: SprintObservation,
 ): Promise<SprintRow> {
-  const { progress, sprintId: id } = seen
+  const { progress, sprintId: id } = observation
   const { rev, status, stats, worktree } = progress
-  const at = fleet.clock.now()
-  const lastEventAt = seen.events.at(-1)?.at ?? known?.lastEventAt ?? stats.updatedAt ?? null
-  const seq = (known?.seq ?? 0) + seen.events.length
+  const at = t.fleet.clock.now()
+  const lastEventAt = observation.events.at(-1)?.at ?? known?.lastEventAt ?? stats.updatedAt ?? null
+  const seq = (known?.seq ?? 0) + observation.events.length
   const updatedAt = stats.updatedAt ?? at
   const fields = { progress, rev, status, seq, lastEventAt, updatedAt, branch: worktree?.branch ?? null }
   const createdAt = stats.startedAt ?? updatedAt
-  const own = { id, agentId: agent.id, protocol: 'report', observed: true, startedBy: 'ralph run', createdAt } as const
+  const own = {
+    id,
+    agentId: t.agent.id,
+    protocol: 'report',
+    observed: true,
+    startedBy: 'ralph run',
+    createdAt,
+  } as const
   const [row] = known
-    ? await tx.db.update(sprints).set(fields).where(eq(sprints.id, id)).returning()
-    : await tx.db
+    ? await t.tx.db.update(sprints).set(fields).where(eq(sprints.id, id)).returning()
+    : await t.tx.db
         .insert(sprints)
         .values({ ...own, ...fields })
         .returning()
@@ -78,13 +85,13 @@ async function upsertObservedSprint(
   return row
 }
 
-async function writeReceipts(tx: Tx, agent: AgentRow, { id: sprintId, progress }: SprintRow, before?: Progress) {
+async function writeReceipts(t: AgentTransaction, { id: sprintId, progress }: SprintRow, before?: Progress) {
   const known = new Set(before?.iterations.map(({ number }) => number))
   const ended = progress.iterations.filter(({ number }) => !known.has(number))
   if (ended.length === 0) return
   const receipts = ended.map((record) => ({
     sprintId,
-    agentId: agent.id,
+    agentId: t.agent.id,
     number: record.number,
     verdict: record.verdict,
     record,
@@ -92,24 +99,20 @@ async function writeReceipts(tx: Tx, agent: AgentRow, { id: sprintId, progress }
     costUsd: record.costUsd,
     endedAt: record.endedAt,
   }))
-  const written = await tx.db.insert(iterations).values(receipts).onConflictDoNothing().returning()
+  const written = await t.tx.db.insert(iterations).values(receipts).onConflictDoNothing().returning()
   await addObservedUsage(
-    tx,
-    agent,
+    t,
     written.map(({ record }) => record),
   )
   const kept = ended.flatMap(({ number: iteration, checkpoint: commit, endedAt: at }) =>
     commit === undefined ? [] : [{ sprintId, iteration, commit, at }],
   )
-  if (kept.length > 0) await tx.db.insert(checkpoints).values(kept).onConflictDoNothing()
+  if (kept.length > 0) await t.tx.db.insert(checkpoints).values(kept).onConflictDoNothing()
 }
 
 /** Adds the usage of iterations to the day on which they ended. */
-async function addObservedUsage(
-  tx: Tx,
-  { id, model: own }: AgentRow,
-  ended: readonly IterationRecord[],
-): Promise<void> {
+async function addObservedUsage(t: AgentTransaction, ended: readonly IterationRecord[]): Promise<void> {
+  const { id, model: own } = t.agent
   const rows = ended.map(({ endedAt, model = own ?? '', costUsd, usage }) => ({
     ...usage,
     day: new Date(endedAt).toISOString().slice(0, 10),
@@ -117,7 +120,7 @@ async function addObservedUsage(
     cost: costUsd ?? 0,
     unpriced: costUsd === null ? 1 : 0,
   }))
-  await tx.db.execute(sql`
+  await t.tx.db.execute(sql`
     insert into usage as used (day, agent_id, model, cost_usd, unpriced, input_tokens, output_tokens, cache_read_tokens,
       cache_write_tokens, iterations)
     select day, ${id}, model, sum(cost), sum(unpriced), sum("inputTokens"), sum("outputTokens"), sum("cacheReadTokens"),
@@ -135,8 +138,7 @@ async function addObservedUsage(
 
 /** A question that a user answered in the terminal. */
 async function recordTerminalAnswer(
-  fleet: Fleet,
-  tx: Tx,
+  t: Transaction,
   known: SprintRow,
   { answer, humanNeeded }: Progress,
 ): Promise<void> {
@@ -144,34 +146,29 @@ async function recordTerminalAnswer(
   if (!asked || humanNeeded || !answer || answer.at < asked.askedAt) return
   const answered = { answer: answer.answer, answeredBy: 'a terminal', answeredAt: answer.at }
   const isOpen = and(eq(questions.sprintId, known.id), eq(questions.status, 'open'))
-  await closeQuestion(fleet, tx, isOpen, answered)
+  await closeQuestion(t, isOpen, answered)
 }
 
 type AnswerFields = { readonly answer: string; readonly answeredBy: string; readonly answeredAt: number }
 
-async function closeQuestion(fleet: Fleet, tx: Tx, condition: SQL | undefined, answered: AnswerFields): Promise<void> {
-  const rows = await tx.db
+async function closeQuestion(t: Transaction, condition: SQL | undefined, answered: AnswerFields): Promise<void> {
+  const rows = await t.tx.db
     .update(questions)
     .set({ status: 'answered', ...answered })
     .where(condition)
     .returning()
-  for (const { agentId, id } of rows) await recordRowChanges(fleet, tx, { kind: 'question', agentId, questionId: id })
+  for (const { agentId, id } of rows) await recordRowChanges(t, { kind: 'question', agentId, questionId: id })
 }
 
 const activeStatuses: readonly SprintStatus[] = ['in-progress', 'parked']
 
 /** The agent shows the active sprint, otherwise the last one. Sprints that never ran do not count. */
-async function attachSprint(
-  tx: Tx,
-  agent: AgentRow,
-  { id: sprintId, status, updatedAt }: SprintRow,
-): Promise<AgentRow> {
-  if (agent.sprintId === sprintId || status === 'not-started') return agent
-  const shown = agent.sprintId === null ? undefined : await readSprintRow(tx, agent.sprintId)
+async function attachSprint(t: AgentTransaction, { id: sprintId, status, updatedAt }: SprintRow): Promise<void> {
+  if (t.agent.sprintId === sprintId || status === 'not-started') return
+  const shown = t.agent.sprintId === null ? undefined : await readSprintRow(t, t.agent.sprintId)
   const isLater = shown === undefined || activeStatuses.includes(status) || updatedAt > shown.updatedAt
-  if (!isLater || agent.inRalphMode || (shown && staysAttached(shown))) return agent
-  await tx.db.update(agents).set({ sprintId }).where(eq(agents.id, agent.id))
-  return { ...agent, sprintId }
+  if (!isLater || t.agent.inRalphMode || (shown && staysAttached(shown))) return
+  await updateAgent(t, { sprintId })
 }
 
 /** Sprints of the fleet stay attached to their agent while they are scheduled or wait for an answer. */
@@ -228,12 +225,12 @@ export async function forwardRequest(
   const isOpen = and(eq(questions.sprintId, sprintId), eq(questions.status, 'open'))
   const [question] = await database.db.select({ id: questions.id }).from(questions).where(isOpen)
   await requireObserved(fleet).request(sprintId, request)
-  return database.transaction(async (tx) => {
+  return transaction(fleet, async (t) => {
     if (request.type === 'answer' && question) {
       const answered = { answer: request.answer, answeredBy: by?.name ?? 'a terminal', answeredAt: clock.now() }
-      await closeQuestion(fleet, tx, eq(questions.id, question.id), answered)
+      await closeQuestion(t, eq(questions.id, question.id), answered)
     }
-    const [row] = await tx.db.select().from(sprints).where(eq(sprints.id, sprintId))
+    const [row] = await t.tx.db.select().from(sprints).where(eq(sprints.id, sprintId))
     if (!row) throw notFoundError('sprint')
     return row
   })

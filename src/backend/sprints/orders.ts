@@ -1,63 +1,58 @@
+import { isNotesProtocol } from '../../contract/way.ts'
 import { and, eq, inArray, isNotNull, sql, type SQL } from 'drizzle-orm'
-import type { Fact } from '../../loop/fact.ts'
-import type { Order } from '../../loop/order.ts'
-import { buildIterationPrompt } from '../../loop/protocol.ts'
-import { choosePhaseModel } from '../../loop/standard/agent-choice.ts'
+import type { LiveIteration, Progress } from '../../contract/progress.ts'
+import type { Fact } from '../../loop/core/fact.ts'
+import type { Order } from '../../loop/core/order.ts'
+import { buildAttemptPrompt } from '../../loop/prompts.ts'
+import { chooseModel } from '../../loop/way-queries.ts'
+import type { AgentRow } from '../database/agent.ts'
 import { agentPrompts } from '../database/agent-prompt.ts'
 import { jsonValue, timestampMs } from '../database/columns.ts'
-import type { Tx } from '../database/database.ts'
-import { sprintOrders, type OrderRow } from '../database/sprint.ts'
+import { sprintOrders, type OrderRow, type SprintRow } from '../database/sprint.ts'
 import { recordRowChanges } from '../feed/event-log.ts'
-import type { Fleet } from '../fleet/ports.ts'
-import { type LockedSprint, findRunningPrompt } from '../database/locked-rows.ts'
+import { findRunningPrompt, type AgentTransaction, type Transaction } from '../fleet/transaction.ts'
 
 /** The requester of the loop's prompts. */
 const loopRequester = 'ralph'
 
 type OrderBatch = { readonly orders: readonly Order[]; readonly because: Fact['type'] }
 
-/** Stores the orders of the loop. `pump` dispatches those for the machine in the same transaction. */
+/** Stores the orders of the loop. `dispatchNext` dispatches those for the machine in the same transaction. */
 export async function enqueueOrders(
-  fleet: Fleet,
-  tx: Tx,
-  locked: LockedSprint,
+  t: AgentTransaction,
+  sprint: SprintRow,
   { orders, because }: OrderBatch,
 ): Promise<void> {
   for (const [index, order] of orders.entries()) {
-    const id = `${locked.sprint.id}:${locked.sprint.rev}:${index}`
+    const id = `${sprint.id}:${sprint.rev}:${index}`
     if (order.type === 'tell' || order.type === 'notify') continue
-    if (order.type === 'abort') await cancelOrders(fleet, tx, locked, order.what)
-    else if (order.type === 'run-attempt') await enqueueAttempt(fleet, tx, locked, { id, order, because })
-    else await enqueueOrder(fleet, tx, locked, { id, order })
+    if (order.type === 'abort') await cancelOrders(t, sprint, order.what)
+    else if (order.type === 'run-attempt') await enqueueAttempt(t, sprint, { id, order, because })
+    else await enqueueOrder(t, sprint, { id, order })
   }
 }
 
 type NewOrder<O extends Order = Order> = { readonly id: string; readonly order: O }
 
-async function enqueueOrder(
-  fleet: Fleet,
-  tx: Tx,
-  { agent, sprint }: LockedSprint,
-  { id, order }: NewOrder,
-): Promise<void> {
+async function enqueueOrder(t: AgentTransaction, sprint: SprintRow, { id, order }: NewOrder): Promise<void> {
   const waits = order.type === 'wait' ? { status: 'open' as const, dueAt: order.until } : { status: 'queued' as const }
-  await tx.db.insert(sprintOrders).values({
+  await t.tx.db.insert(sprintOrders).values({
     id,
     sprintId: sprint.id,
-    agentId: agent.id,
+    agentId: t.agent.id,
     type: order.type,
     order,
     ...waits,
     blocking: isBlockingOrder(order, sprint),
-    createdAt: fleet.clock.now(),
+    createdAt: t.fleet.clock.now(),
   })
   if (order.type === 'wait') {
-    await fleet.engine.enqueue(tx, { id: `wait:${id}`, kind: 'end-wait', input: { orderId: id }, at: order.until })
+    await t.fleet.engine.enqueue(t.tx, { id: `wait:${id}`, kind: 'end-wait', input: { orderId: id }, at: order.until })
   }
 }
 
 /** Only one order may work in the folder at a time. Background hooks do not count. */
-function isBlockingOrder(order: Order, { progress }: LockedSprint['sprint']): boolean {
+function isBlockingOrder(order: Order, { progress }: SprintRow): boolean {
   if (order.type === 'wait') return false
   if (order.type !== 'run-hook') return true
   return progress.perIterationHooks.some(({ id, parallel }) => id === order.hookId && !parallel)
@@ -71,47 +66,52 @@ type AttemptOrder = {
 
 /** Queues the attempt behind the prompts of users. A prompt that was parked before it started keeps its row. */
 async function enqueueAttempt(
-  fleet: Fleet,
-  tx: Tx,
-  locked: LockedSprint,
+  t: AgentTransaction,
+  sprint: SprintRow,
   { id, order, because }: AttemptOrder,
 ): Promise<void> {
-  const { agent, sprint } = locked
-  const at = fleet.clock.now()
-  const notBefore = earliestStart(agent, sprint, at)
-  const parked = because === 'wait-ended' ? await unparkAttempt(tx, locked, { id, order, notBefore }) : undefined
-  const promptId = parked ?? fleet.newId()
-  const { text, model } = attemptPromptFields(locked, order.iteration)
+  const at = t.fleet.clock.now()
+  const notBefore = earliestStart(t.agent, sprint, at)
+  const parked = because === 'wait-ended' ? await unparkAttempt(t, sprint, { id, order, notBefore }) : undefined
+  const promptId = parked ?? t.fleet.newId()
+  const { text, model } = attemptPromptFields(t.agent, sprint, order.iteration)
   const isNew = parked === undefined
-  await tx.db.execute(sql`
+  await t.tx.db.execute(sql`
     with queued as (
       insert into agent_prompt
         (id, agent_id, prompt, status, model, by, sprint_id, iteration, attempt, order_id, not_before, position, created_at)
-      select ${promptId}, ${agent.id}, ${text}, 'queued', ${model}, ${loopRequester}, ${sprint.id}, ${order.iteration}::int,
+      select ${promptId}, ${t.agent.id}, ${text}, 'queued', ${model}, ${loopRequester}, ${sprint.id}, ${order.iteration}::int,
         ${order.attempt}::int, ${id}, ${notBefore === null ? null : timestampMs.literal(notBefore)},
-        ${lastPosition(agent.id)}, ${timestampMs.literal(at)}
+        ${lastPosition(t.agent.id)}, ${timestampMs.literal(at)}
       where ${isNew}
     )
     insert into sprint_order (id, sprint_id, agent_id, type, "order", status, blocking, prompt_id, created_at)
-    values (${id}, ${sprint.id}, ${agent.id}, ${order.type}, ${jsonValue(order)}, 'queued', false, ${promptId}, ${timestampMs.literal(at)})`)
-  if (notBefore !== null) await scheduleDispatch(fleet, tx, agent.id, notBefore)
-  await recordRowChanges(fleet, tx, { kind: 'prompt', agentId: agent.id, promptId })
+    values (${id}, ${sprint.id}, ${t.agent.id}, ${order.type}, ${jsonValue(order)}, 'queued', false, ${promptId}, ${timestampMs.literal(at)})`)
+  if (notBefore !== null) await scheduleDispatch(t, notBefore)
+  await recordRowChanges(t, { kind: 'prompt', agentId: t.agent.id, promptId })
 }
 
-function attemptPromptFields({ agent, sprint: { progress } }: LockedSprint, iteration: number) {
+function attemptPromptFields(agent: AgentRow, { progress }: SprintRow, iteration: number) {
   const live = progress.live.find(({ number }) => number === iteration)
-  const model = (live && choosePhaseModel(progress, live)) ?? progress.model ?? agent.model
+  const model = (live && chooseModel(progress, live)) ?? progress.model ?? agent.model
   return {
     model,
-    text: live ? buildIterationPrompt(progress, { ...live, notesFolder: agent.notesFolder ?? undefined }) : '',
+    text: live ? forecastPrompt(agent, progress, live) : '',
   }
 }
+
+/**
+ * The prompt as far as the backend knows it. The machine adds what the sprint learned there; once the attempt starts, it
+ * reports the prompt that the agent received, which replaces this one.
+ */
+export const forecastPrompt = ({ notesFolder }: AgentRow, progress: Progress, live: LiveIteration): string =>
+  buildAttemptPrompt(progress, live, undefined, notesFolder ?? undefined).prompt
 
 type UnparkTarget = Pick<AttemptOrder, 'id' | 'order'> & { readonly notBefore: number | null }
 
 async function unparkAttempt(
-  tx: Tx,
-  { agent, sprint }: LockedSprint,
+  t: AgentTransaction,
+  sprint: SprintRow,
   { id, order, notBefore }: UnparkTarget,
 ): Promise<string | undefined> {
   const parked = and(
@@ -120,8 +120,8 @@ async function unparkAttempt(
     eq(agentPrompts.attempt, order.attempt),
     eq(agentPrompts.status, 'parked'),
   )
-  const again = { status: 'queued' as const, orderId: id, notBefore, error: null, position: lastPosition(agent.id) }
-  const [row] = await tx.db.update(agentPrompts).set(again).where(parked).returning({ id: agentPrompts.id })
+  const again = { status: 'queued' as const, orderId: id, notBefore, error: null, position: lastPosition(t.agent.id) }
+  const [row] = await t.tx.db.update(agentPrompts).set(again).where(parked).returning({ id: agentPrompts.id })
   return row?.id
 }
 
@@ -131,71 +131,61 @@ export const lastPosition = (agentId: string): SQL<number> => sql<number>`(1 + g
   (select position from agent_prompt where agent_id = ${agentId} and status = 'running')))`
 
 /** Respects the minimum interval of Ralph Mode. */
-function earliestStart(agent: LockedSprint['agent'], { protocol }: LockedSprint['sprint'], at: number): number | null {
+function earliestStart(agent: AgentRow, { protocol }: SprintRow, at: number): number | null {
   const { ralphModeLastPromptAt: last, ralphModeMinIntervalMs: interval } = agent
-  if (protocol !== 'notes' || last === null || interval === 0 || last + interval <= at) return null
+  if (!isNotesProtocol(protocol) || last === null || interval === 0 || last + interval <= at) return null
   return last + interval
 }
 
 /** Schedules another dispatch for this agent. */
-export const scheduleDispatch = (fleet: Fleet, tx: Tx, agentId: string, at: number): Promise<void> =>
+export const scheduleDispatch = ({ fleet, tx, agent: { id: agentId } }: AgentTransaction, at: number): Promise<void> =>
   fleet.engine.enqueue(tx, { id: `pump:${agentId}:${at}`, kind: 'pump', input: { agentId }, at })
 
 /** Drops queued work and aborts running work. The machine reports the end of what it has started. */
-async function cancelOrders(
-  fleet: Fleet,
-  tx: Tx,
-  { agent, sprint }: LockedSprint,
-  what: 'waits' | 'attempts' | 'all',
-): Promise<void> {
+async function cancelOrders(t: AgentTransaction, sprint: SprintRow, what: 'waits' | 'attempts' | 'all'): Promise<void> {
   const live = and(eq(sprintOrders.sprintId, sprint.id), inArray(sprintOrders.status, ['queued', 'open']))
-  const orders = await tx.db.select().from(sprintOrders).where(live)
+  const orders = await t.tx.db.select().from(sprintOrders).where(live)
   const waits = orders.filter(({ type }) => type === 'wait')
   const unbegun = what === 'all' ? orders.filter(({ status }) => status === 'queued') : []
   const dropped = what === 'attempts' ? [] : [...waits, ...unbegun]
-  for (const { id, type } of dropped) if (type === 'wait') fleet.engine.cancel(tx, `wait:${id}`)
-  await dropOrders(fleet, tx, dropped)
-  for (const promptId of await findResentPrompts(tx, dropped)) await interruptPrompt(fleet, tx, agent, promptId)
+  for (const { id, type } of dropped) if (type === 'wait') t.fleet.engine.cancel(t.tx, `wait:${id}`)
+  await dropOrders(t, dropped)
+  for (const promptId of await findResentPrompts(t, dropped)) await interruptPrompt(t, promptId)
   if (what === 'waits') return
-  const running = await findRunningPrompt(tx, agent.id)
+  const running = await findRunningPrompt(t)
   const begun = orders.some(({ status, type }) => status === 'open' && type !== 'wait' && type !== 'run-attempt')
-  if (running?.sprintId === sprint.id) await interruptPrompt(fleet, tx, agent, running.id)
-  else if (what === 'all' && begun && !running) await interruptPrompt(fleet, tx, agent)
+  if (running?.sprintId === sprint.id) await interruptPrompt(t, running.id)
+  else if (what === 'all' && begun && !running) await interruptPrompt(t)
 }
 
 /** Prompts queued for a resend: the machine may have received the first message. */
-async function findResentPrompts(tx: Tx, dropped: readonly OrderRow[]): Promise<string[]> {
+async function findResentPrompts(t: Transaction, dropped: readonly OrderRow[]): Promise<string[]> {
   const ids = dropped.flatMap(({ promptId }) => promptId ?? [])
   if (ids.length === 0) return []
   const sent = and(inArray(agentPrompts.id, ids), isNotNull(agentPrompts.startedAt))
-  return (await tx.db.select({ id: agentPrompts.id }).from(agentPrompts).where(sent)).map(({ id }) => id)
+  return (await t.tx.db.select({ id: agentPrompts.id }).from(agentPrompts).where(sent)).map(({ id }) => id)
 }
 
-async function dropOrders(fleet: Fleet, tx: Tx, dropped: readonly OrderRow[]): Promise<void> {
+async function dropOrders(t: AgentTransaction, dropped: readonly OrderRow[]): Promise<void> {
   if (dropped.length === 0) return
-  const endedAt = fleet.clock.now()
+  const endedAt = t.fleet.clock.now()
   const ids = dropped.map(({ id }) => id)
-  await tx.db.update(sprintOrders).set({ status: 'dropped', endedAt }).where(inArray(sprintOrders.id, ids))
+  await t.tx.db.update(sprintOrders).set({ status: 'dropped', endedAt }).where(inArray(sprintOrders.id, ids))
   const prompts = dropped.flatMap(({ promptId }) => promptId ?? [])
   if (prompts.length === 0) return
   const cancelled = { status: 'cancelled' as const, endedAt }
-  await tx.db.update(agentPrompts).set(cancelled).where(inArray(agentPrompts.id, prompts))
+  await t.tx.db.update(agentPrompts).set(cancelled).where(inArray(agentPrompts.id, prompts))
   const changed = dropped.flatMap(({ agentId, promptId }) => (promptId === null ? [] : [{ agentId, promptId }]))
-  await recordRowChanges(fleet, tx, ...changed.map((prompt) => ({ kind: 'prompt' as const, ...prompt })))
+  await recordRowChanges(t, ...changed.map((prompt) => ({ kind: 'prompt' as const, ...prompt })))
 }
 
 /**
  * Asks the machine to end the agent's running prompt, or everything of a sprint. The agent is free once the machine
  * reports the end.
  */
-export const interruptPrompt = (
-  fleet: Fleet,
-  tx: Tx,
-  { id, machineId }: LockedSprint['agent'],
-  promptId?: string,
-): Promise<void> =>
-  fleet.machines.send(tx, machineId, {
+export const interruptPrompt = ({ fleet, tx, agent }: AgentTransaction, promptId?: string): Promise<void> =>
+  fleet.machines.send(tx, agent.machineId, {
     id: `interrupt:${promptId ?? fleet.newId()}`,
     type: 'interrupt',
-    body: { agentId: id, when: 'now', ...(promptId !== undefined && { promptId }) },
+    body: { agentId: agent.id, when: 'now', ...(promptId !== undefined && { promptId }) },
   })

@@ -1,12 +1,13 @@
+import { isNotesProtocol } from '../../contract/way.ts'
 import { eq } from 'drizzle-orm'
 import { RalphError } from '../../contract/errors.ts'
 import type { StartRalphMode, StopWhen } from '../../contract/fleet/sprint.ts'
 import { agents, type AgentRow } from '../database/agent.ts'
 import { createNotesProgress } from './new-progress.ts'
-import type { Requester, Fleet } from '../fleet/ports.ts'
+import type { Requester, Fleet } from '../fleet/fleet.ts'
 import { dispatchNext } from './dispatch.ts'
-import { lockAgent, notFoundError, readSprintRow } from '../database/locked-rows.ts'
 import { createFleetSprint, detectProjectChecks, applyStop } from './sprints.ts'
+import { agentTransaction, notFoundError, readSprintRow } from '../fleet/transaction.ts'
 
 export type RalphModeStart = { readonly agent: AgentRow; readonly sprintId: string }
 
@@ -40,13 +41,12 @@ export async function startRalphMode(
 
 /** Stops the turn as chosen, cancels queued prompts of the loop, and removes the lock once the turn is over. */
 export async function stopRalphMode(fleet: Fleet, agentId: string, when: StopWhen): Promise<AgentRow> {
-  await fleet.database.transaction(async (tx) => {
-    const agent = await lockAgent(tx, agentId)
-    const sprint = agent.sprintId === null ? undefined : await readSprintRow(tx, agent.sprintId)
-    const isOn = agent.inRalphMode || (sprint?.protocol === 'notes' && sprint.resumeAskedAt !== null)
+  await agentTransaction(fleet, agentId, async (t) => {
+    const sprint = t.agent.sprintId === null ? undefined : await readSprintRow(t, t.agent.sprintId)
+    const isOn = t.agent.inRalphMode || (sprint && isNotesProtocol(sprint.protocol) && sprint.resumeAskedAt !== null)
     if (!sprint || !isOn) throw new RalphError('NOT_RUNNING', 'the agent is not in Ralph Mode')
-    const held = await applyStop(fleet, tx, { agent, sprint }, { as: 'interrupted', when })
-    await dispatchNext(fleet, tx, held.agent)
+    await applyStop(t, sprint, { as: 'interrupted', when })
+    await dispatchNext(t)
   })
   return readAgent(fleet, agentId)
 }

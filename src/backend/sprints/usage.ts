@@ -1,14 +1,13 @@
 import { sql, type SQL } from 'drizzle-orm'
-import type { AttemptEnd, Fact } from '../../loop/fact.ts'
-import type { AgentRow } from '../database/agent.ts'
-import type { Tx } from '../database/database.ts'
+import type { AttemptEnd, Fact } from '../../loop/core/fact.ts'
 import { accountLimits } from '../database/usage.ts'
-import type { Fleet } from '../fleet/ports.ts'
+import type { AgentTransaction } from '../fleet/transaction.ts'
 
 type UsageSource = Pick<Extract<Fact, { type: 'attempt-ended' }>, 'usage' | 'costUsd' | 'model'>
 
 /** An upsert that adds to the usage of an agent, day and model. */
-export function upsertUsage(fleet: Fleet, { id, model: own }: AgentRow, { usage, costUsd, model }: UsageSource): SQL {
+export function upsertUsage({ fleet, agent }: AgentTransaction, { usage, costUsd, model }: UsageSource): SQL {
+  const { id, model: own } = agent
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage
   const day = new Date(fleet.clock.now()).toISOString().slice(0, 10)
   const unpriced = costUsd === undefined ? 1 : 0
@@ -25,16 +24,12 @@ export function upsertUsage(fleet: Fleet, { id, model: own }: AgentRow, { usage,
 }
 
 /** Spares the other agents of the account an attempt that would hit the same limit. */
-export async function recordAccountLimit(
-  fleet: Fleet,
-  tx: Tx,
-  { id, account }: AgentRow,
-  end: AttemptEnd,
-): Promise<void> {
+export async function recordAccountLimit(t: AgentTransaction, end: AttemptEnd): Promise<void> {
   if (end.kind !== 'failed' || end.class !== 'usage_limit' || end.resetsAt === undefined) return
   const { resetsAt: until, reason } = end
-  const limit = { until, reason, agentId: id, notedAt: fleet.clock.now() }
-  await tx.db
+  const { id, account } = t.agent
+  const limit = { until, reason, agentId: id, notedAt: t.fleet.clock.now() }
+  await t.tx.db
     .insert(accountLimits)
     .values({ account, ...limit })
     .onConflictDoUpdate({ target: accountLimits.account, set: limit })

@@ -8,12 +8,9 @@ import { unlimitedIterations, type CheckResult, type Progress } from '../../cont
 import type { AgentRow, conversations } from '../database/agent.ts'
 import type { PromptRow } from '../database/agent-prompt.ts'
 import type { EventRow } from '../database/event.ts'
-import type { MachineRow } from '../database/machine.ts'
+import { machineSilentMs, type MachineRow } from '../database/machine.ts'
 import type { QuestionRow } from '../database/question.ts'
 import type { SprintRow } from '../database/sprint.ts'
-
-/** A machine not seen for this long is unreachable, even if its row says connected. */
-const silentMs = 45_000
 
 /** Converts a row to its API shape: same names, no secrets, no nulls. */
 export const showAgent = (row: AgentRow): Agent => ({
@@ -46,7 +43,7 @@ export const showQuestion = (row: QuestionRow, about: { agentName: string; goal:
 })
 
 export const isReachable = ({ status, connectedTo, lastSeenAt }: MachineRow, now: number): boolean =>
-  status !== 'revoked' && status !== 'pending' && connectedTo !== null && now - (lastSeenAt ?? 0) < silentMs
+  status !== 'revoked' && status !== 'pending' && connectedTo !== null && now - (lastSeenAt ?? 0) < machineSilentMs
 
 export const showMachine = (row: MachineRow, { running, now }: { running: number; now: number }): Machine => ({
   ...pick(row, ['id', 'name', 'status', 'local', 'slots', 'createdAt']),

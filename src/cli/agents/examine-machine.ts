@@ -1,3 +1,4 @@
+import { errorMessage } from '../../contract/errors.ts'
 import { inspectAgent, type Inspection } from '../../agents/supervise/inspect.ts'
 import { diskSpace } from '../../platform/files/files.ts'
 import { findProgram } from '../../platform/processes/programs.ts'
@@ -68,6 +69,6 @@ async function examineDisk(folder: string): Promise<MachineObservation> {
     const short = await createDiskPort(folder).shortage()
     return { name: 'disk', ok: short === undefined, text: short ?? `${(freeBytes / 1e9).toFixed(1)} GB free` }
   } catch (error) {
-    return { name: 'disk', ok: false, text: error instanceof Error ? error.message : String(error) }
+    return { name: 'disk', ok: false, text: errorMessage(error) }
   }
 }

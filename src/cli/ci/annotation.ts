@@ -2,7 +2,9 @@ import type { Diagnostic } from '../../compiler/parse/diagnostics.ts'
 import { formatPlace, type Place, type RalphError } from '../../contract/errors.ts'
 import type { SprintEvent } from '../../contract/events.ts'
 import type { SprintStatus } from '../../contract/progress.ts'
-import { clipLine, toOneLine } from '../io/paint.ts'
+import { describeExit, failureWords } from '../../words/event-sentences.ts'
+import { statusWords } from '../../words/status.ts'
+import { clipLine, toOneLine } from '../../words/text.ts'
 
 type AnnotationLevel = 'error' | 'warning' | 'notice'
 type AnnotationTarget = { readonly title: string; readonly place?: Place | undefined }
@@ -28,7 +30,9 @@ const escapeProperty = (text: string): string => escapeData(text).replaceAll(':'
 export function annotateEvent(event: SprintEvent): string | undefined {
   if (event.type === 'sprint-rested') return annotateEnd(event.status, event.reason)
   if (event.type === 'question-asked')
-    return formatAnnotation('error', formatQuestion(event), { title: `A human is needed: ${toOneLine(event.reason)}` })
+    return formatAnnotation('error', formatQuestion(event), {
+      title: `${statusWords['needs-human'].sentence}: ${toOneLine(event.reason)}`,
+    })
   const trouble = describeTrouble(event)
   return (
     trouble && formatAnnotation('warning', trouble.text, { title: `Iteration ${trouble.iteration}: ${trouble.what}` })
@@ -43,47 +47,43 @@ function describeTrouble(event: SprintEvent) {
   }
   if (event.type === 'attempt-failed') {
     const { iteration, class: failure, reason } = event
-    return { iteration, what: failure.replace('_', ' '), text: toOneLine(reason) }
+    return { iteration, what: failureWords(failure), text: toOneLine(reason) }
   }
   if (event.type === 'hook-ended' && !event.ok)
-    return { iteration: event.iteration, what: `hook ${event.hook} failed`, text: describeFailure(event) }
+    return { iteration: event.iteration, what: `hook ${event.hook} failed`, text: toOneLine(describeExit(event)) }
   if (event.type === 'gate-ended' && !event.passed)
-    return { iteration: event.iteration, what: `gate of ${event.work.phase} failed`, text: describeFailure(event) }
+    return {
+      iteration: event.iteration,
+      what: `gate of ${event.work.phase} failed`,
+      text: toOneLine(describeExit(event)),
+    }
   return undefined
 }
-
-const describeFailure = ({
-  error,
-  exitCode,
-}: {
-  readonly error?: string | undefined
-  readonly exitCode: number | null
-}): string => toOneLine(error ?? `exit code ${exitCode}`)
 
 const formatQuestion = ({ details, options = [] }: Extract<SprintEvent, { type: 'question-asked' }>): string =>
   [details.trim(), ...options.map((option, index) => `${index + 1}. ${toOneLine(option)}`)]
     .filter((line) => line !== '')
     .join('\n') || 'see the job summary'
 
-/** The question already has its own annotation. */
-const endTitles: Readonly<Record<SprintStatus, readonly [AnnotationLevel, string] | undefined>> = {
-  completed: ['notice', 'The goal is reached'],
-  paused: ['notice', 'The sprint is paused'],
-  'paused-at-breakpoint': ['notice', 'The sprint is paused at a breakpoint'],
+/** undefined: no annotation; the question already has its own. */
+const endLevels: Readonly<Record<SprintStatus, AnnotationLevel | undefined>> = {
+  completed: 'notice',
+  paused: 'notice',
+  'paused-at-breakpoint': 'notice',
   'not-started': undefined,
   'in-progress': undefined,
-  parked: ['warning', 'The sprint is parked'],
-  blocked: ['error', 'The sprint is blocked'],
-  failed: ['error', 'The sprint has failed'],
+  parked: 'warning',
+  blocked: 'error',
+  failed: 'error',
   'needs-human': undefined,
-  'limit-reached': ['warning', 'The sprint has reached a limit'],
-  interrupted: ['warning', 'The sprint was interrupted'],
+  'limit-reached': 'warning',
+  interrupted: 'warning',
 }
 
 function annotateEnd(status: SprintStatus, reason: string | undefined): string | undefined {
-  const [level, title] = endTitles[status] ?? []
-  if (level === undefined || title === undefined) return undefined
-  return formatAnnotation(level, toOneLine(reason ?? '') || status, { title })
+  const level = endLevels[status]
+  if (level === undefined) return undefined
+  return formatAnnotation(level, toOneLine(reason ?? '') || status, { title: statusWords[status].sentence })
 }
 
 /** Points to the line of the file that the error names. */

@@ -1,15 +1,16 @@
 import type { IterationRecord, Progress } from '../../contract/progress.ts'
-import { clipLine, formatHumanDuration, toOneLine } from '../io/paint.ts'
+import { clipLine, toOneLine } from '../../words/text.ts'
+import { formatHumanDuration } from '../../words/durations.ts'
+import { formatCost } from '../../words/money.ts'
 import { describeExit } from '../view/proof-text.ts'
-import { formatCost } from '../view/receipt.ts'
-import { endings } from '../view/run-report.ts'
+import { statusWords } from '../../words/status.ts'
 
 /** The job summary of a sprint in Markdown: final status, totals, and every iteration. */
 export function formatJobSummary(progress: Progress, folder: string): string {
   const { status, reason, goal, sprintId, iterations } = progress
   const mark = status === 'completed' ? '✅' : status === 'failed' || status === 'blocked' ? '❌' : '⏸️'
   return [
-    `## ${mark} Ralph: ${endings[status]}`,
+    `## ${mark} Ralph: ${statusWords[status].ending}`,
     '',
     ...(reason === undefined ? [] : [escapeMarkdownText(reason, 500), '']),
     `**Goal:** ${escapeMarkdownText(goal, 500)}`,

@@ -4,7 +4,7 @@ import { defaultMachineSettings, type MachineSettings } from '../../agents-serve
 import { RalphError } from '../../contract/errors.ts'
 import { createRedactor, findEnvSecrets } from '../../contract/redact.ts'
 import { formatTimestamp } from '../../contract/time.ts'
-import { installedVersion, packageVersion } from '../assets.ts'
+import { installedVersion, packageVersion } from '../io/assets.ts'
 import { defineCommand, parsePositiveNumber } from '../io/command.ts'
 import type { Io } from '../io/io.ts'
 import { ralphHome } from '../io/ralph-home.ts'

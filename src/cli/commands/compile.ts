@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import { isErrorDiagnostic } from '../../compiler/parse/diagnostics.ts'
 import { Progress } from '../../contract/progress.ts'
-import { writeGitignore, openSprintFolder, progressPath } from '../../storage/state/sprint-folder.ts'
-import { openSprintStore } from '../../storage/sprint/sprint-store.ts'
+import { openSprintFolder, progressPath } from '../../storage/state/sprint-folder.ts'
 import { defineCommand } from '../io/command.ts'
 import { compileSprint, printDiagnostics } from '../sprint/compile-sprint.ts'
 import type { Io } from '../io/io.ts'
-import { createFreshFolder, prepareSprint, type PreparedSprint } from '../sprint/prepare-sprint.ts'
+import { compilePlan } from '../sprint/compile-plan.ts'
+import { createFreshFolder } from '../sprint/new-sprint.ts'
 import { displayPath } from '../io/display-path.ts'
-import { applyFactToProgress } from '../sprint/sprint-state.ts'
+import { openSprint } from '../../host/open-sprint.ts'
 
 export const compileCommand = defineCommand({
   name: 'compile',
@@ -37,18 +37,17 @@ export const compileCommand = defineCommand({
     const opened = openSprintFolder(given)
     if (values['dry-run'] === true) return checkSprint(opened, values, io)
     const sprintDir = values.fresh === true ? await createFreshFolder(opened) : opened
-    const { diagnostics, ready } = await prepareSprint({ sprintDir, ...values }, io)
+    const { diagnostics, plan } = await compilePlan({ sprintDir, ...values }, io)
     if (values.json !== true) printDiagnostics(diagnostics, io)
-    if (!ready) {
+    if (!plan) {
       if (values.json === true) io.print(JSON.stringify({ valid: false, diagnostics }))
       return 1
     }
-    await writeGitignore(sprintDir)
-    await writeCompiled(sprintDir, ready, io)
-    const { changes = [] } = ready.recompiled ?? {}
+    const { store, progress, changes } = await openSprint({ sprintDir, compiled: plan.compiled, now: io.now })
+    await store.close()
     const folder = displayPath(sprintDir, io)
     if (values.json === true) io.print(JSON.stringify({ valid: true, diagnostics, folder, changes }))
-    else for (const line of describeCompiled(sprintDir, ready, io)) io.print(line)
+    else for (const line of describeCompiled(sprintDir, { progress, changes }, io)) io.print(line)
     return 0
   },
 })
@@ -65,25 +64,12 @@ async function checkSprint(
   return valid ? 0 : 1
 }
 
-async function writeCompiled(sprintDir: string, { progress, recompiled }: PreparedSprint, io: Io): Promise<void> {
-  const opened = await openSprintStore({ sprintDir, fold: applyFactToProgress, now: io.now }, async (known) =>
-    known && known.status !== 'not-started' ? known : progress,
-  )
-  if (!opened) return
-  try {
-    if (recompiled) await opened.store.save(applyFactToProgress(opened.progress, recompiled.fact), recompiled.fact)
-  } finally {
-    await opened.store.close()
-  }
-}
+type CompiledState = { readonly progress: Progress; readonly changes: readonly string[] }
 
-function describeCompiled(sprintDir: string, { progress, recompiled }: PreparedSprint, io: Io): string[] {
+function describeCompiled(sprintDir: string, { progress, changes }: CompiledState, io: Io): string[] {
   const file = displayPath(progressPath(sprintDir), io)
   if (progress.status === 'not-started') return [`${file} written: ${progress.mode} mode, ${progress.sprintId}`]
-  if (!recompiled)
+  if (changes.length === 0)
     return [`${file} is unchanged: the sprint has already run (${progress.status}), and SPRINT.yaml has no changes`]
-  return [
-    `${file} keeps its history (${progress.status}); changes:`,
-    ...recompiled.changes.map((change) => `  ${change}`),
-  ]
+  return [`${file} keeps its history (${progress.status}); changes:`, ...changes.map((change) => `  ${change}`)]
 }

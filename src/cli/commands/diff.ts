@@ -1,10 +1,7 @@
-import { resolve } from 'node:path'
-import type { Progress } from '../../contract/progress.ts'
-import { exists } from '../../platform/files/files.ts'
-import { openSprintFolder, findProject } from '../../storage/state/sprint-folder.ts'
+import { openSprintFolder } from '../../storage/state/sprint-folder.ts'
 import { diffIterations } from '../../storage/git/workspace.ts'
 import { defineCommand, parsePositiveNumber } from '../io/command.ts'
-import type { Io } from '../io/io.ts'
+import { resolveSprintWorkspace } from '../sprint/changes.ts'
 import { requireProgress } from '../sprint/sprint-state.ts'
 
 export const diff = defineCommand({
@@ -32,10 +29,3 @@ export const diff = defineCommand({
     return 0
   },
 })
-
-/** The folder the sprint works in: its worktree while there is one, otherwise the project. */
-export function resolveSprintWorkspace(sprintDir: string, { sprintId, worktree }: Progress, io: Io) {
-  const project = findProject(sprintDir, io.cwd)
-  const tree = resolve(project, worktree?.path ?? '.')
-  return { project: exists(tree) ? tree : project, sprintDir, sprintId }
-}

@@ -8,7 +8,8 @@ import { openSprintFolder } from '../../storage/state/sprint-folder.ts'
 import { defineCommand } from '../io/command.ts'
 import { examineMachine, type MachineObservation } from '../agents/examine-machine.ts'
 import type { Io } from '../io/io.ts'
-import { toOneLine, createPaint } from '../io/paint.ts'
+import { toOneLine } from '../../words/text.ts'
+import { createPaint } from '../io/paint.ts'
 import { displayPath } from '../io/display-path.ts'
 
 export const doctor = defineCommand({

@@ -5,7 +5,7 @@ import { createTestIo } from '../../../test/support/test-io.ts'
 import { buildProgress, noon, started } from '../../../test/support/builders.ts'
 import { createTestFolder } from '../../../test/support/folder.ts'
 import { openSprintStore } from '../../storage/sprint/sprint-store.ts'
-import { applyFactToProgress } from '../sprint/sprint-state.ts'
+import { applyFactToProgress } from '../../host/apply-fact.ts'
 import { logs } from './logs.ts'
 
 const agentText = (text: string, id = 'm') =>
@@ -20,10 +20,7 @@ const over = JSON.stringify({ type: 'result', subtype: 'success', is_error: fals
 async function createRecordedSprint(transcripts: Readonly<Record<string, readonly string[]>>) {
   const dir = createTestFolder()
   const first = buildProgress({ agent: ['claude'] })
-  const opened = await openSprintStore(
-    { sprintDir: dir, fold: applyFactToProgress, now: () => noon },
-    async (known) => known ?? first,
-  )
+  const opened = await openSprintStore({ sprintDir: dir, fold: applyFactToProgress, now: () => noon }, first)
   await opened?.store.save(applyFactToProgress(first, started()), started())
   const write = (name: string, lines: readonly string[]) => {
     mkdirSync(join(dir, 'attempts', name), { recursive: true })

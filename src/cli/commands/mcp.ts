@@ -1,5 +1,5 @@
 import { resolveAttemptToken, tokenVariable } from '../../agents/supervise/attempt-token.ts'
-import { packageVersion } from '../assets.ts'
+import { packageVersion } from '../io/assets.ts'
 import { defineCommand } from '../io/command.ts'
 import { createAgentTools } from '../mcp/agent-tools.ts'
 import { createUserTools } from '../mcp/user-tools.ts'

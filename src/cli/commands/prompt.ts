@@ -1,9 +1,8 @@
 import { RalphError } from '../../contract/errors.ts'
 import { Mode, type Progress } from '../../contract/progress.ts'
-import { chooseMode } from '../../loop/iteration-mode.ts'
-import { buildIterationPrompt } from '../../loop/protocol.ts'
-import { findDueWork } from '../../loop/standard/next-work.ts'
-import { reopenFailed } from '../../loop/standard/reopen-failed.ts'
+import { isGoalDriven } from '../../contract/way.ts'
+import { buildIterationPrompt } from '../../loop/prompts.ts'
+import { previewIteration } from '../../loop/way-queries.ts'
 import { openSprintFolder } from '../../storage/state/sprint-folder.ts'
 import { defineCommand, parsePositiveNumber } from '../io/command.ts'
 import { requireProgress } from '../sprint/sprint-state.ts'
@@ -29,7 +28,7 @@ export const prompt = defineCommand({
   async run({ values, positionals: [given = ''] }, io) {
     const sprintDir = openSprintFolder(given)
     const progress = await requireProgress(sprintDir, io)
-    const due = progress.mode === 'standard' ? nextPhasePrompt(progress, values) : nextIterationPrompt(progress, values)
+    const due = choosePrompt(progress, values)
     const text = buildIterationPrompt(progress, due)
     io.print(values.json === true ? JSON.stringify({ iteration: due.number, ...due, prompt: text }) : text.trimEnd())
     return 0
@@ -38,29 +37,19 @@ export const prompt = defineCommand({
 
 type PromptFlags = { readonly mode?: string; readonly iteration?: string }
 
-/** For phases: the current work item, or the next one. */
-function nextPhasePrompt(progress: Progress, { mode, iteration }: PromptFlags) {
-  if (mode !== undefined)
-    throw new RalphError('USAGE', '--mode works only for sprints with a goal; this sprint has phases')
+/** The iteration that runs, or the next one. */
+function choosePrompt(progress: Progress, { mode, iteration }: PromptFlags) {
   const number = parsePositiveNumber(iteration, '--iteration')
-  const { number: current, work = findDueWork(reopenFailed(progress))?.ref } = progress.live[0] ?? {
-    number: progress.stats.currentIteration + 1,
-  }
-  if (!work) throw new RalphError('USAGE', 'the sprint has no next prompt')
-  return { number: number ?? current, mode: 'executing' as const, step: work.step ?? work.phase, work }
+  const due = previewIteration(progress, parseMode(progress, mode))
+  if (!due) throw new RalphError('USAGE', 'the sprint has no next prompt')
+  return { ...due, number: number ?? due.number }
 }
 
-function nextIterationPrompt(progress: Progress, { mode, iteration }: PromptFlags) {
-  const number = parsePositiveNumber(iteration, '--iteration')
-  const wanted = Mode.safeParse(mode)
-  if (mode !== undefined && !wanted.success) {
-    throw new RalphError('USAGE', `--mode expects ${Mode.options.join(', ')}, not "${mode}"`)
-  }
-  const [live] = progress.live
-  const chosen = chooseMode(progress)
-  const due = live ?? { number: progress.stats.currentIteration + 1, mode: chosen.mode, step: chosen.step?.id }
-  const asked = wanted.success
-    ? { mode: wanted.data, step: wanted.data === 'executing' ? chosen.step?.id : undefined }
-    : due
-  return { number: number ?? due.number, mode: asked.mode, step: asked.step }
+function parseMode(progress: Progress, given: string | undefined): Mode | undefined {
+  if (given === undefined) return undefined
+  if (!isGoalDriven(progress))
+    throw new RalphError('USAGE', '--mode works only for sprints with a goal; this sprint has phases')
+  const parsed = Mode.safeParse(given)
+  if (parsed.success) return parsed.data
+  throw new RalphError('USAGE', `--mode expects ${Mode.options.join(', ')}, not "${given}"`)
 }

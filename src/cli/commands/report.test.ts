@@ -7,7 +7,7 @@ import { after, buildProgress, noon, type Play, reports, started } from '../../.
 import { createTestFolder } from '../../../test/support/folder.ts'
 import { openSprintStore } from '../../storage/sprint/sprint-store.ts'
 import { openWorkspace } from '../../storage/git/workspace.ts'
-import { applyFactToProgress } from '../sprint/sprint-state.ts'
+import { applyFactToProgress } from '../../host/apply-fact.ts'
 import { report } from './report.ts'
 
 const line = JSON.stringify({
@@ -28,10 +28,7 @@ async function createFinishedSprint() {
   writeFileSync(join(project, 'new.txt'), 'a < b\n')
   const commit = await workspace.checkpoint(1, 'one')
   const first = progress
-  const opened = await openSprintStore(
-    { sprintDir: dir, fold: applyFactToProgress, now: () => noon },
-    async (known) => known ?? first,
-  )
+  const opened = await openSprintStore({ sprintDir: dir, fold: applyFactToProgress, now: () => noon }, first)
   const made: Play = { type: 'checkpoint-made', at: noon, iteration: 1, commit }
   for (const play of [started(), reports({ status: 'goal-complete' }), made]) {
     const fact = typeof play === 'function' ? play(progress) : play

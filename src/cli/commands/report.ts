@@ -20,7 +20,7 @@ import { createBoundedLines, truncatePatch, type ReportData } from '../report/re
 import { displayPath } from '../io/display-path.ts'
 import { createSprintRedactor } from '../io/secrets.ts'
 import { requireProgress } from '../sprint/sprint-state.ts'
-import { resolveSprintWorkspace } from './diff.ts'
+import { resolveSprintWorkspace } from '../sprint/changes.ts'
 
 /** Keeps the page of a hundred iterations fast to open. */
 const bounds = {

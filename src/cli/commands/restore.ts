@@ -4,7 +4,7 @@ import { readSprintOwner } from '../../storage/state/sprint-lock.ts'
 import { restoreIteration as restoreFiles } from '../../storage/git/workspace.ts'
 import { defineCommand } from '../io/command.ts'
 import { requireProgress } from '../sprint/sprint-state.ts'
-import { resolveSprintWorkspace } from './diff.ts'
+import { resolveSprintWorkspace } from '../sprint/changes.ts'
 
 export const restore = defineCommand({
   name: 'restore',

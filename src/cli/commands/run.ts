@@ -7,10 +7,10 @@ import { chooseAgents } from '../agents/choose-agent.ts'
 import { createCiOutput, isCi } from '../ci/ci-output.ts'
 import { defineCommand, parsePositiveNumber } from '../io/command.ts'
 import type { Io } from '../io/io.ts'
-import { findFreeName, createSprint } from '../sprint/new-sprint.ts'
+import { createGoalSprint } from '../sprint/new-sprint.ts'
 import { runInTerminal } from '../run/run-in-terminal.ts'
 import { displayPath } from '../io/display-path.ts'
-import { renderSprintYaml, slugFromGoal } from '../sprint/sprint-files.ts'
+import { renderSprintYaml } from '../sprint/sprint-files.ts'
 
 const options = {
   goal: {
@@ -117,7 +117,7 @@ async function resolveSprintFolder(
   // Checked again later. Checking here avoids creating a folder when no agent is installed.
   chooseAgents(agent === undefined ? undefined : [agent], io)
   if (given === undefined) {
-    const folder = await createSprint(findFreeName(slugFromGoal(goal), io), renderSprintYaml({ goal, agent }), io)
+    const folder = await createGoalSprint({ goal, agent }, io)
     io.printError(`new sprint in ${displayPath(folder, io)}`)
     return folder
   }

@@ -17,16 +17,13 @@ import { noUsage } from '../../contract/outcome.ts'
 import { historyLimits, type Progress } from '../../contract/progress.ts'
 import { openSprintStore } from '../../storage/sprint/sprint-store.ts'
 import { measureWidth } from '../io/width.ts'
-import { applyFactToProgress } from '../sprint/sprint-state.ts'
+import { applyFactToProgress } from '../../host/apply-fact.ts'
 import { status } from './status.ts'
 
 /** Creates a sprint in this folder, applies these facts, and closes it. Returns its final progress. */
 async function createSprintWithFacts(dir: string, first: Progress, ...plays: readonly Play[]): Promise<Progress> {
   mkdirSync(dir, { recursive: true })
-  const opened = await openSprintStore(
-    { sprintDir: dir, fold: applyFactToProgress, now: () => noon },
-    async (known) => known ?? first,
-  )
+  const opened = await openSprintStore({ sprintDir: dir, fold: applyFactToProgress, now: () => noon }, first)
   let progress = first
   for (const play of plays) {
     const fact = typeof play === 'function' ? play(progress) : play

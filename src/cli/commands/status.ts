@@ -8,12 +8,16 @@ import { openSprintFolder } from '../../storage/state/sprint-folder.ts'
 import { readSprintOwner } from '../../storage/state/sprint-lock.ts'
 import { defineCommand } from '../io/command.ts'
 import type { Io } from '../io/io.ts'
-import { clipLine, formatHumanDuration, toOneLine, createPaint } from '../io/paint.ts'
+import { clipLine, toOneLine } from '../../words/text.ts'
+import { formatHumanDuration, formatAge } from '../../words/durations.ts'
+import { createPaint } from '../io/paint.ts'
+import { formatCost } from '../../words/money.ts'
 import { describeExit } from '../view/proof-text.ts'
-import { formatCost, questionLines, formatTokens } from '../view/receipt.ts'
+import { questionLines } from '../view/receipt.ts'
+import { formatTokens } from '../../words/counts.ts'
 import type { SprintHistory } from '../report/history.ts'
 import { readHistory } from '../report/read-history.ts'
-import { shortAge, iterationText, receiptTableLines } from '../report/receipts.ts'
+import { iterationText, receiptTableLines } from '../report/receipts.ts'
 import { tableLines, type TableColumn } from '../io/table.ts'
 import { phaseLines } from '../view/phase-lines.ts'
 import { displayPath } from '../io/display-path.ts'
@@ -95,7 +99,7 @@ function sprintOverviewRow({ dir, progress, error }: ListedSprint, now: number):
   return [
     basename(dir),
     describeSprintState(progress, dir, now),
-    stats.updatedAt === undefined ? '' : `${shortAge(now - stats.updatedAt)} ago`,
+    stats.updatedAt === undefined ? '' : `${formatAge(now - stats.updatedAt)} ago`,
     iterationText(progress),
     `${stats.completedSteps}/${stats.totalSteps}`,
     formatCost(stats),
@@ -106,7 +110,7 @@ function sprintOverviewRow({ dir, progress, error }: ListedSprint, now: number):
 /** A sprint whose status says running but that has no process was cut off. */
 function describeSprintState({ status: state, parked }: Progress, dir: string, now: number): string {
   if (state === 'in-progress') return readSprintOwner(dir) === undefined ? 'cut off' : 'running'
-  if (state === 'parked' && parked && parked.until > now) return `parked, ${shortAge(parked.until - now)} left`
+  if (state === 'parked' && parked && parked.until > now) return `parked, ${formatAge(parked.until - now)} left`
   return state
 }
 
@@ -142,7 +146,7 @@ export function sprintDetailLines(progress: Progress, io: Io, history?: SprintHi
   const [question = '', ...more] = humanNeeded ? questionLines(humanNeeded) : []
   const how = describeExit(progress)
   const mode = live[0] ? ` ${live[0].mode}` : ''
-  const age = stats.updatedAt === undefined ? '' : `, last event ${shortAge(io.now() - stats.updatedAt)} ago`
+  const age = stats.updatedAt === undefined ? '' : `, last event ${formatAge(io.now() - stats.updatedAt)} ago`
   const marks = { completed: paint.green('✓'), pending: '○' }
   const steps = history?.steps ?? progress.dynamicSteps.slice(-shownSteps)
   const receipts = receiptTableLines(history?.iterations ?? progress.iterations.slice(-shownReceipts), { width, paint })

@@ -1,8 +1,7 @@
 import { RalphError } from '../../contract/errors.ts'
-import { postRequest } from '../../storage/sprint/requests.ts'
 import { openSprintFolder } from '../../storage/state/sprint-folder.ts'
-import { readSprintOwner } from '../../storage/state/sprint-lock.ts'
 import { defineCommand } from '../io/command.ts'
+import { requestStop, type StopMoment, type StopStatus } from '../sprint/requests.ts'
 
 const options = {
   'after-iteration': { type: 'boolean', description: 'after the iteration with its checks and hooks (default)' },
@@ -14,11 +13,10 @@ const options = {
   json: { type: 'boolean', description: 'print {requested, when} as JSON' },
 } as const
 
-type StopMoment = 'iteration' | 'turn' | 'now'
 type StopFlags = { readonly 'after-iteration'?: boolean; readonly 'after-turn'?: boolean; readonly now?: boolean }
 
 /** Commands that end a run from another terminal; they differ in the status they leave. */
-const createStopCommand = (name: 'pause' | 'stop', as: 'paused' | 'interrupted', summary: string) =>
+const createStopCommand = (name: 'pause' | 'stop', as: StopStatus, summary: string) =>
   defineCommand({
     name,
     summary,
@@ -29,21 +27,12 @@ const createStopCommand = (name: 'pause' | 'stop', as: 'paused' | 'interrupted',
     async run({ values, positionals: [given = ''] }, io) {
       const sprintDir = openSprintFolder(given)
       const when = parseStopWhen(values)
-      const owner = readSprintOwner(sprintDir)
-      if (owner === undefined)
-        throw new RalphError('NOT_RUNNING', 'this sprint is not running', { place: { file: given } })
-      if (!(await postRequest(sprintDir, { type: 'stop', as, when }, io.now()))) throw noResponseError(owner, given)
+      const owner = await requestStop({ sprintDir, given }, { as, when }, io)
       io.print(
         values.json === true ? JSON.stringify({ requested: as, when }) : `asked ${owner}: ${name} ${wording[when]}`,
       )
       return 0
     },
-  })
-
-export const noResponseError = (owner: string, given: string): RalphError =>
-  new RalphError('NOT_RUNNING', `${owner} runs this sprint but does not respond`, {
-    place: { file: given },
-    hint: 'it may be suspended or stuck; it will find the request when it continues',
   })
 
 const wording: Readonly<Record<StopMoment, string>> = {

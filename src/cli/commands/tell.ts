@@ -1,10 +1,6 @@
-import { RalphError } from '../../contract/errors.ts'
-import { postRequest } from '../../storage/sprint/requests.ts'
 import { openSprintFolder } from '../../storage/state/sprint-folder.ts'
-import { readSprintOwner } from '../../storage/state/sprint-lock.ts'
 import { defineCommand } from '../io/command.ts'
-import { recordFact } from '../sprint/record-fact.ts'
-import { noResponseError } from './stop.ts'
+import { sendMessage } from '../sprint/requests.ts'
 
 export const tell = defineCommand({
   name: 'tell',
@@ -24,15 +20,9 @@ export const tell = defineCommand({
   ],
   async run({ values, positionals: [given = '', text = ''] }, io) {
     const sprintDir = openSprintFolder(given)
-    const now = values.now === true
-    if (text.trim() === '') throw new RalphError('USAGE', 'tell: the message is empty')
-    const owner = readSprintOwner(sprintDir)
-    const running = owner !== undefined
-    if (running) {
-      if (!(await postRequest(sprintDir, { type: 'tell', text, now }, io.now()))) throw noResponseError(owner, given)
-    } else await recordFact(sprintDir, { type: 'told', at: io.now(), text, now: false }, io)
-    const when = running && now ? 'sent now' : 'sent with the next prompt'
-    io.print(values.json === true ? JSON.stringify({ told: text, now: running && now }) : when)
+    const isNow = await sendMessage({ sprintDir, given }, { text, now: values.now === true }, io)
+    const when = isNow ? 'sent now' : 'sent with the next prompt'
+    io.print(values.json === true ? JSON.stringify({ told: text, now: isNow }) : when)
     return 0
   },
 })

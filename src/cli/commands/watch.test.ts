@@ -3,17 +3,14 @@ import { createTestIo } from '../../../test/support/test-io.ts'
 import { after, buildProgress, fails, noon, type Play, reports, started } from '../../../test/support/builders.ts'
 import { createTestFolder } from '../../../test/support/folder.ts'
 import { openSprintStore } from '../../storage/sprint/sprint-store.ts'
-import { applyFactToProgress } from '../sprint/sprint-state.ts'
+import { applyFactToProgress } from '../../host/apply-fact.ts'
 import { watch } from './watch.ts'
 
 async function createOwnedSprint() {
   const dir = createTestFolder()
   let progress = buildProgress({ goal: 'Build login' })
   const first = progress
-  const opened = await openSprintStore(
-    { sprintDir: dir, fold: applyFactToProgress, now: () => noon },
-    async (known) => known ?? first,
-  )
+  const opened = await openSprintStore({ sprintDir: dir, fold: applyFactToProgress, now: () => noon }, first)
   onTestFinished(() => opened?.store.close().catch(() => {}))
   const play = async (...plays: readonly Play[]) => {
     for (const one of plays) {

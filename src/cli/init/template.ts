@@ -1,7 +1,7 @@
 import { RalphError } from '../../contract/errors.ts'
 import { findNearestWord } from '../../contract/nearest.ts'
 import { listFolder, readTextIfExists } from '../../platform/files/files.ts'
-import { assetPath } from '../assets.ts'
+import { assetPath } from '../io/assets.ts'
 import { yamlScalar, schemaLine, type SprintInputs } from '../sprint/sprint-files.ts'
 
 export type SprintTemplate = {

@@ -17,13 +17,6 @@ export function createPaint(color: boolean): TerminalPaint {
 }
 
 // oxlint-disable no-control-regex -- what an agent or a file says must not steer the terminal that shows it
-const colors = /\u001b\[[0-9;?]*[A-Za-z]/g
-const unprintable = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g
-
-/** Foreign text as one harmless line. */
-export const toOneLine = (text: string): string =>
-  text.replaceAll(colors, '').replaceAll(/\s+/g, ' ').replaceAll(unprintable, '').trim()
-
 const ourColors = /\u001b\[(?:0|1|2|3[1-6])m/
 const steering =
   /\u001b(?:\][^\u0007\u001b]{0,4096}(?:\u0007|\u001b\\)?|\[[0-?]*[ -/]*[@-~]|[PX^_][^\u001b]{0,4096}(?:\u001b\\)?|[ -~])?|(?![\n\t])[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g
@@ -31,14 +24,3 @@ const steering =
 /** Removes every control sequence except the colours above. The last line of defence, applied to whole lines. */
 export const stripControlSequences = (text: string): string =>
   text.replaceAll(steering, (found) => (ourColors.test(found) ? found : ''))
-
-export const clipLine = (text: string, width: number): string =>
-  text.length <= width ? text : `${text.slice(0, width - 1)}…`
-
-export function formatHumanDuration(ms: number): string {
-  if (ms < 9950) return `${(ms / 1000).toFixed(1)} s`
-  if (ms < 60_000) return `${Math.min(59, Math.round(ms / 1000))} s`
-  const minutes = Math.floor(ms / 60_000)
-  if (minutes < 60) return `${minutes} min ${Math.floor((ms % 60_000) / 1000)} s`
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
-}

@@ -1,5 +1,6 @@
 import { fitText, padTo, measureWidth } from './width.ts'
-import { toOneLine, type TerminalPaint } from './paint.ts'
+import { toOneLine } from '../../words/text.ts'
+import type { TerminalPaint } from './paint.ts'
 
 export type TableColumn = {
   readonly title: string

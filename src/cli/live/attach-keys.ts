@@ -1,7 +1,7 @@
 import type { Progress } from '../../contract/progress.ts'
 import type { SprintRun } from '../../runtime/run-sprint.ts'
 import { diffIterations } from '../../storage/git/workspace.ts'
-import { resolveSprintWorkspace } from '../commands/diff.ts'
+import { resolveSprintWorkspace } from '../sprint/changes.ts'
 import type { Io } from '../io/io.ts'
 import { displayPath } from '../io/display-path.ts'
 import { createKeyHandler, readKeys } from './keys.ts'

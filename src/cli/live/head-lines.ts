@@ -4,8 +4,13 @@ import {
   type LiveIteration,
   type Progress,
 } from '../../contract/progress.ts'
-import { toOneLine, type TerminalPaint } from '../io/paint.ts'
-import { formatClock, formatAge, type DrawContext } from './draw.ts'
+import { toOneLine } from '../../words/text.ts'
+import type { TerminalPaint } from '../io/paint.ts'
+import { formatAge, formatDurationShort, formatStopwatch } from '../../words/durations.ts'
+import { formatCost } from '../../words/money.ts'
+import { statusWords } from '../../words/status.ts'
+import { verdictMarks, type VerdictTone } from '../../words/verdict.ts'
+import type { DrawContext } from './draw.ts'
 import type { LiveViewState } from './live-state.ts'
 import { joinEnds, fitText, measureWidth } from '../io/width.ts'
 
@@ -28,14 +33,15 @@ const goalLine = ({ progress: { goal } }: LiveViewState, { size }: DrawContext):
 
 const statusDot = ({ status }: Progress, paint: TerminalPaint): string => {
   if (status === 'in-progress') return paint.green('●')
-  if (status === 'completed') return paint.green('✓')
-  return status === 'failed' || status === 'blocked' ? paint.red('■') : paint.yellow('■')
+  const { tone } = statusWords[status]
+  if (tone === 'ok') return paint.green('✓')
+  return tone === 'bad' ? paint.red('■') : paint.yellow('■')
 }
 
 function describeLiveState({ status, parked }: Progress, now: number): string {
   if (status === 'in-progress') return 'running'
-  if (status === 'parked' && parked) return `parked, ${formatAge(parked.until - now)} left`
-  return status === 'needs-human' ? 'a human is needed' : status
+  if (status === 'parked' && parked) return `parked, ${formatDurationShort(parked.until - now)} left`
+  return status === 'needs-human' ? statusWords[status].ending : status
 }
 
 function counterLine({ progress, agent, waitingUntil = 0 }: LiveViewState, { paint, size, now }: DrawContext): string {
@@ -46,7 +52,7 @@ function counterLine({ progress, agent, waitingUntil = 0 }: LiveViewState, { pai
   const since = isAtWork ? Math.max(0, now - (stats.updatedAt ?? now)) : 0
   const parts = [
     `iteration ${stats.currentIteration}${limit}${first ? ` ${paint.cyan(first.mode)} ${describeDuration(first, iterations, now)}` : ''}`,
-    `working ${formatClock(stats.activeMs + since)}`,
+    `working ${formatStopwatch(stats.activeMs + since)}`,
     budgetText(progress, paint),
     [...new Set([agent, first?.model ?? model])].filter((part) => part !== undefined).join(' '),
   ]
@@ -61,11 +67,11 @@ function describeDuration(
 ): string {
   const before = iterations.filter((record) => record.mode === mode).map((record) => record.endedAt - record.startedAt)
   const median = before.toSorted((a, b) => a - b)[Math.floor(before.length / 2)]
-  return `${formatClock(now - startedAt)}${before.length < 2 || median === undefined ? '' : ` (usually ${formatClock(median)})`}`
+  return `${formatStopwatch(now - startedAt)}${before.length < 2 || median === undefined ? '' : ` (usually ${formatStopwatch(median)})`}`
 }
 
 function budgetText({ stats, limits, runLimits }: Progress, paint: TerminalPaint): string {
-  const spent = stats.costUsd === null ? 'unpriced' : `$${stats.costUsd.toFixed(2)}`
+  const spent = formatCost({ costUsd: stats.costUsd })
   const limit = runLimits?.usd ?? limits.usd
   if (limit === 'off' || stats.costUsd === null) return spent
   const filled = Math.min(10, Math.round((stats.costUsd / limit) * 10))
@@ -81,17 +87,10 @@ export function fitParts(parts: readonly string[], width: number): string {
   }, '')
 }
 
-const marks: Readonly<Record<IterationRecord['verdict'], readonly [string, keyof TerminalPaint]>> = {
-  accepted: ['✓', 'green'],
-  completed: ['✓', 'green'],
-  continue: ['✓', 'green'],
-  refused: ['✗', 'red'],
-  premature: ['~', 'yellow'],
-  'needs-human': ['?', 'yellow'],
-  malformed: ['~', 'yellow'],
-  failed: ['✗', 'red'],
-  interrupted: ['■', 'yellow'],
-}
+const toneColors = { ok: 'green', bad: 'red', warn: 'yellow' } as const satisfies Record<
+  VerdictTone,
+  keyof TerminalPaint
+>
 
 /** The last iterations with their verdicts, as many as fit beside the last notice. */
 function iterationStripLine({ progress, notice = '' }: LiveViewState, { paint, size }: DrawContext): string {
@@ -99,8 +98,8 @@ function iterationStripLine({ progress, notice = '' }: LiveViewState, { paint, s
   const marked = [
     // Each cell takes at least three columns; painting more would be wasted.
     ...progress.iterations.slice(-Math.ceil(room / 3)).map(({ number, verdict }) => {
-      const [mark, color] = marks[verdict]
-      return { width: String(number).length + 2, text: `${number}${paint[color](mark)}` }
+      const { mark, tone } = verdictMarks[verdict]
+      return { width: String(number).length + 2, text: `${number}${paint[toneColors[tone]](mark)}` }
     }),
     ...progress.live.map(({ number }) => ({ width: String(number).length + 2, text: `${number}${paint.cyan('●')}` })),
   ]

@@ -1,6 +1,7 @@
 import type { SprintEvent } from '../../contract/events.ts'
 import type { Progress } from '../../contract/progress.ts'
-import { toOneLine } from '../io/paint.ts'
+import { describeExit, failureWords, spokenText } from '../../words/event-sentences.ts'
+import { toOneLine } from '../../words/text.ts'
 
 /** The state of the live view beyond the progress itself: what is happening right now. */
 export type LiveViewState = {
@@ -43,7 +44,7 @@ const changesByEvent: LiveStateChanges = {
   agent: ({ event }, at) => changesByAgentEvent(event, at),
   'attempt-failed': ({ class: failure, reason, retryInMs }, at) => ({
     doing: undefined,
-    notice: `${failure.replace('_', ' ')}: ${toOneLine(reason)}`,
+    notice: `${failureWords(failure)}: ${toOneLine(reason)}`,
     waitingUntil: retryInMs === undefined ? undefined : at + retryInMs,
   }),
   'check-started': ({ name }, at, { checks }) => ({
@@ -56,7 +57,7 @@ const changesByEvent: LiveStateChanges = {
   }),
   'hook-started': ({ hook, parallel }, at) => (parallel ? {} : { doing: { text: `hook ${hook}`, since: at } }),
   'hook-ended': ({ hook, ok, error, exitCode }) =>
-    ok ? {} : { notice: `hook ${hook} failed: ${error ?? `exit code ${exitCode}`}` },
+    ok ? {} : { notice: `hook ${hook} failed: ${describeExit({ error, exitCode })}` },
   'claim-refused': ({ iteration, reason }) => ({ notice: `${iteration} refused: ${toOneLine(reason)}` }),
   'claim-accepted': ({ by }) => ({ notice: by.length > 0 ? `accepted by ${by.join(', ')}` : 'accepted, unchecked' }),
   note: ({ level, text }) => (level === 'warning' ? { notice: text } : {}),
@@ -101,6 +102,6 @@ function changesByAgentEvent(event: Extract<SprintEvent, { type: 'agent' }>['eve
   if (event.kind === 'tool') return { doing: { text: 'thinking', since: at } }
   if (event.kind === 'retry') return { notice: `the agent retries: ${toOneLine(event.reason ?? '')}` }
   if (event.kind !== 'text') return {}
-  const said = toOneLine(event.text.replaceAll(/```[\s\S]*?(```|$)/g, ''))
+  const said = spokenText(event.text)
   return said === '' ? {} : { said }
 }

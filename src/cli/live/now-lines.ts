@@ -1,6 +1,8 @@
 import type { Progress } from '../../contract/progress.ts'
-import { toOneLine, type TerminalPaint } from '../io/paint.ts'
-import { formatClock, formatAge, type DrawContext } from './draw.ts'
+import { toOneLine } from '../../words/text.ts'
+import type { TerminalPaint } from '../io/paint.ts'
+import { formatStopwatch, formatDurationShort } from '../../words/durations.ts'
+import type { DrawContext } from './draw.ts'
 import { fitParts } from './head-lines.ts'
 import type { LiveViewState } from './live-state.ts'
 import { joinEnds, fitText, padTo, wrapText } from '../io/width.ts'
@@ -22,14 +24,14 @@ export function nowLines(state: LiveViewState, { paint, now, project }: DrawCont
             'now',
             joinEnds(
               fitText(doing.text.replaceAll(`${project}/`, ''), room - 8),
-              formatClock(now - doing.since),
+              formatStopwatch(now - doing.since),
               Math.min(room, 60),
             ),
           ),
         ]
       : []),
     ...(isWaiting
-      ? [label('waiting', fitText(`next attempt in ${formatAge(waitingUntil - now)}, at ${at}`, room))]
+      ? [label('waiting', fitText(`next attempt in ${formatDurationShort(waitingUntil - now)}, at ${at}`, room))]
       : []),
     ...(said === undefined ? [] : [label('', paint.dim(fitText(`“${said}”`, room)))]),
     ...checkLine(state, label, paint, room),

@@ -96,7 +96,7 @@ describe('the live view', () => {
   it('counts down while the sprint is parked', () => {
     const parked = createBusyState({ status: 'parked', parked: { reason: 'limit', until: noon + 3_605_000 }, live: [] })
 
-    expect(renderScreen(parked, 100)[0]).toContain('parked, 1 h 0 min left')
+    expect(renderScreen(parked, 100)[0]).toContain('parked, 1 h left')
   })
 
   it('shows the open question with its details', () => {

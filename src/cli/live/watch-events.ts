@@ -1,8 +1,8 @@
 import type { SprintEvent } from '../../contract/events.ts'
 import { Progress } from '../../contract/progress.ts'
 import { advance } from '../../loop/advance.ts'
-import type { Fact } from '../../loop/fact.ts'
-import type { Order } from '../../loop/order.ts'
+import type { Fact } from '../../loop/core/fact.ts'
+import type { Order } from '../../loop/core/order.ts'
 import type { JournalRecord } from '../../storage/state/journal-record.ts'
 
 export type ReplayedRecord = {

@@ -21,7 +21,7 @@ import { watchRequests, type RunRequest } from '../../storage/sprint/requests.ts
 import { openSprintStore } from '../../storage/sprint/sprint-store.ts'
 import { createKeyHandler } from './keys.ts'
 import { watcherHelp } from '../commands/watch.ts'
-import { applyFactToProgress } from '../sprint/sprint-state.ts'
+import { applyFactToProgress } from '../../host/apply-fact.ts'
 import { createRemoteRun, watchSprint } from './watch-sprint.ts'
 
 const lines = [
@@ -37,10 +37,7 @@ const lines = [
 async function createRunningSprint(given: Partial<Progress> = {}) {
   const dir = createTestFolder()
   const first = buildProgress({ doneWhen: [buildCheck()], ...given })
-  const opened = await openSprintStore(
-    { sprintDir: dir, fold: applyFactToProgress, now: () => noon },
-    async (known) => known ?? first,
-  )
+  const opened = await openSprintStore({ sprintDir: dir, fold: applyFactToProgress, now: () => noon }, first)
   if (!opened) throw new Error('not opened')
   onTestFinished(() => opened.store.close().catch(() => {}))
   let { progress } = opened

@@ -1,3 +1,4 @@
+import { isGoalDriven } from '../../contract/way.ts'
 import { dirname } from 'node:path'
 import { z } from 'zod'
 import { resolveAttemptToken } from '../../agents/supervise/attempt-token.ts'
@@ -80,7 +81,7 @@ type ToolCaller = { readonly token: string | undefined; readonly env: Io['env'] 
 async function saveToolReport({ token, env }: ToolCaller, { goal, phase }: ReportForms) {
   const folder = resolveAttemptToken(token)
   const progress = await loadProgress(dirname(dirname(folder)))
-  const told = progress?.mode === 'standard' ? phase : goal
+  const told = progress && !isGoalDriven(progress) ? phase : goal
   if (!told) throw new RalphError('USAGE', 'a phase has no steps to report', { hint: 'use finish or ask_human' })
   await storeMcpReport(folder, redactDeep(told, createRedactor(findEnvSecrets(env))))
   return { recorded: told['status'], next: 'end your turn now; a report in your final message would replace this one' }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
-import { RalphError } from '../../contract/errors.ts'
+import { RalphError, errorMessage } from '../../contract/errors.ts'
 import type { McpTool } from './tool.ts'
 
 /** Serves tools on stdin and stdout until the client disconnects. */
@@ -40,8 +40,6 @@ const toolResult = (value: unknown) => ({
 /** An error result for the model, not a protocol error. */
 function toolError(error: unknown) {
   const { code, message, place, hint } =
-    error instanceof RalphError
-      ? error
-      : new RalphError('INTERNAL', error instanceof Error ? error.message : String(error))
+    error instanceof RalphError ? error : new RalphError('INTERNAL', errorMessage(error))
   return { ...toolResult({ error: { code, message, place, hint } }), isError: true }
 }

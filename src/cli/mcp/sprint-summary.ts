@@ -1,6 +1,6 @@
 import type { Progress } from '../../contract/progress.ts'
 import { formatTimestamp } from '../../contract/time.ts'
-import { clipLine, toOneLine } from '../io/paint.ts'
+import { clipLine, toOneLine } from '../../words/text.ts'
 
 const lastIterations = 5
 const maxSteps = 20

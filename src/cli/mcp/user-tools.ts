@@ -6,13 +6,10 @@ import { startDetached, type DetachedProcess } from '../../platform/processes/de
 import { isFolder, listFolder, readTail } from '../../platform/files/files.ts'
 import { openSprintFolder } from '../../storage/state/sprint-folder.ts'
 import { readSprintOwner } from '../../storage/state/sprint-lock.ts'
-import type { CliCommand } from '../io/command.ts'
-import { answer } from '../commands/answer.ts'
-import { init } from '../commands/init.ts'
-import { pause, stop } from '../commands/stop.ts'
-import { tell } from '../commands/tell.ts'
 import type { Io } from '../io/io.ts'
 import { displayPath } from '../io/display-path.ts'
+import { createGoalSprint } from '../sprint/new-sprint.ts'
+import { answerQuestion, requestStop, sendMessage } from '../sprint/requests.ts'
 import { loadProgress, requireProgress } from '../sprint/sprint-state.ts'
 import { summarizeSprintRow, summarizeSprint } from './sprint-summary.ts'
 import { defineTool, type McpTool } from './tool.ts'
@@ -44,14 +41,18 @@ export const createUserTools = (io: Io): McpTool[] => [
     name: 'answer',
     description: 'Answers the open question of a sprint. Start the sprint again to resume it.',
     input: z.object({ sprint, answer: z.string().min(1) }),
-    run: (given) => runJsonCommand(answer, ['--', findSprintFolder(given.sprint, io), given.answer], io),
+    async run({ answer, ...given }) {
+      const question = await answerQuestion(nameSprint(given.sprint, io), answer, io)
+      return { question, answer }
+    },
   }),
   defineTool({
     name: 'tell',
     description: 'Sends the agent of a sprint a message, with the prompt of the next iteration or at once.',
     input: z.object({ sprint, text: z.string().min(1), now: z.boolean().default(false) }),
-    run: ({ text, now, ...given }) =>
-      runJsonCommand(tell, [...(now ? ['--now'] : []), '--', findSprintFolder(given.sprint, io), text], io),
+    async run({ text, now, ...given }) {
+      return { told: text, now: await sendMessage(nameSprint(given.sprint, io), { text, now }, io) }
+    },
   }),
   defineTool({
     name: 'stop',
@@ -61,10 +62,16 @@ export const createUserTools = (io: Io): McpTool[] => [
       when: z.enum(['after-iteration', 'after-turn', 'now']).default('after-iteration'),
       pause: z.boolean().default(false).describe('leave the sprint paused instead of interrupted'),
     }),
-    run: ({ when, pause: isPause, ...given }) =>
-      runJsonCommand(isPause ? pause : stop, [`--${when}`, '--', findSprintFolder(given.sprint, io)], io),
+    async run({ when: flag, pause, ...given }) {
+      const as = pause ? 'paused' : 'interrupted'
+      const when = stopMoments[flag]
+      await requestStop(nameSprint(given.sprint, io), { as, when }, io)
+      return { requested: as, when }
+    },
   }),
 ]
+
+const stopMoments = { 'after-iteration': 'iteration', 'after-turn': 'turn', now: 'now' } as const
 
 const startInput = z.object({
   sprint: sprint.optional(),
@@ -117,10 +124,11 @@ async function resolveSprintToStart(
   { sprint: name, goal, agent }: z.output<typeof startInput>,
   io: Io,
 ): Promise<string> {
-  if ((name === undefined) === (goal === undefined)) throw new RalphError('USAGE', 'start: missing sprint or goal')
+  const error = new RalphError('USAGE', 'start: missing sprint or goal')
+  if (name !== undefined && goal !== undefined) throw error
   if (name !== undefined) return findSprintFolder(name, io)
-  const made = await runJsonCommand(init, [`--goal=${goal}`, ...(agent === undefined ? [] : [`--agent=${agent}`])], io)
-  return resolve(io.cwd, z.object({ folder: z.string() }).parse(made).folder)
+  if (goal === undefined) throw error
+  return createGoalSprint({ goal, agent }, io)
 }
 
 async function listProjectSprints(io: Io) {
@@ -141,10 +149,7 @@ function findSprintFolder(given: string, io: Io): string {
   return openSprintFolder(isFolder(named) ? named : resolve(io.cwd, given))
 }
 
-/** The JSON output of a command. */
-async function runJsonCommand(command: CliCommand, args: readonly string[], io: Io): Promise<unknown> {
-  const printed: string[] = []
-  const note = (text: string) => void printed.push(text)
-  await command.run(['--json', ...args], { ...io, print: note, write: note, printError: note })
-  return JSON.parse(printed.join('\n'))
+const nameSprint = (given: string, io: Io) => {
+  const sprintDir = findSprintFolder(given, io)
+  return { sprintDir, given: sprintDir }
 }

@@ -1,8 +1,10 @@
-import { formatHumanDuration } from '../io/paint.ts'
-import { formatCost } from '../view/receipt.ts'
+import { formatHumanDuration } from '../../words/durations.ts'
+import { formatCost } from '../../words/money.ts'
 import { html, joinMarkupLines, type HtmlMarkup } from './html.ts'
-import { checkPills, iterationDuration, verdictMarks, reportSection } from './report-format.ts'
-import { agentText, checksText, shortCount } from './receipts.ts'
+import { checkPills, iterationDuration, reportSection, toneClass } from './report-format.ts'
+import { verdictMarks } from '../../words/verdict.ts'
+import { agentText, checksText } from './receipts.ts'
+import { formatCount } from '../../words/counts.ts'
 import type { ReportData } from './report-data.ts'
 
 export function renderStepList({ history: { steps } }: ReportData): HtmlMarkup {
@@ -29,15 +31,15 @@ export function renderReceipts({ history: { iterations } }: ReportData): HtmlMar
   if (iterations.length === 0) return html``
   const rows = iterations.map((record) => {
     const { usage } = record
-    const [mark, kind] = verdictMarks[record.verdict]
+    const { mark, tone } = verdictMarks[record.verdict]
     return html`<tr>
       <td class="n"><a href="#i${record.number}">${record.number}</a></td>
-      <td class="${kind}">${mark} ${record.verdict}</td>
+      <td class="${toneClass(tone)}">${mark} ${record.verdict}</td>
       <td>${record.mode}</td>
       <td>${agentText(record)}</td>
-      <td class="n">${shortCount(usage.inputTokens)}</td>
-      <td class="n">${shortCount(usage.outputTokens)}</td>
-      <td class="n">${shortCount(usage.cacheReadTokens + usage.cacheWriteTokens)}</td>
+      <td class="n">${formatCount(usage.inputTokens)}</td>
+      <td class="n">${formatCount(usage.outputTokens)}</td>
+      <td class="n">${formatCount(usage.cacheReadTokens + usage.cacheWriteTokens)}</td>
       <td class="n">${formatCost(record)}</td>
       <td class="n">${formatHumanDuration(iterationDuration(record))}</td>
       <td>${checksText(record)}</td>
@@ -68,7 +70,7 @@ export function renderIterations({ history: { iterations, steps }, diffs, transc
   const texts = new Map(steps.map(({ id, prompt }) => [id, prompt]))
   const items = iterations.map((record) => {
     const { number, mode, verdict, step, summary = '', checkpoint, rejected = [], tampered = [] } = record
-    const [mark, kind] = verdictMarks[verdict]
+    const { mark, tone } = verdictMarks[verdict]
     const notes = [...rejected, ...tampered.map((file) => `the agent changed ${file}, which defines a check`)]
     const facts = [
       mode,
@@ -78,7 +80,9 @@ export function renderIterations({ history: { iterations, steps }, diffs, transc
     ]
     const diff = diffs.get(number) ?? ''
     return html`<article id="i${number}">
-      <h3>Iteration ${number} <span class="badge ${kind}">${mark} ${verdict}</span> ${checkPills(record)}</h3>
+      <h3>
+        Iteration ${number} <span class="badge ${toneClass(tone)}">${mark} ${verdict}</span> ${checkPills(record)}
+      </h3>
       <p class="dim">${facts.join(' · ')}</p>
       ${step === undefined ? html`` : html`<p class="step">${texts.get(step) ?? step}</p>`}
       <p>${summary}</p>

@@ -1,11 +1,14 @@
 import type { IterationRecord } from '../../contract/progress.ts'
-import { formatHumanDuration } from '../io/paint.ts'
+import { formatHumanDuration } from '../../words/durations.ts'
+import { formatCost, formatDollars } from '../../words/money.ts'
+import { formatTokens } from '../../words/counts.ts'
 import { describeExit } from '../view/proof-text.ts'
-import { formatCost, formatTokens } from '../view/receipt.ts'
 import { renderBarChart } from './charts.ts'
 import { renderIterations, renderReceipts, renderStepList } from './html-iterations.ts'
 import { html, type HtmlMarkup } from './html.ts'
-import { iterationDuration, verdictMarks, formatMinute, reportSection } from './report-format.ts'
+import { iterationDuration, formatMinute, reportSection, toneClass } from './report-format.ts'
+import { statusWords } from '../../words/status.ts'
+import { verdictMarks } from '../../words/verdict.ts'
 import { iterationText } from './receipts.ts'
 import type { ReportData } from './report-data.ts'
 import { style } from './style.ts'
@@ -56,7 +59,8 @@ function renderHead({ history: { progress, iterations } }: ReportData): HtmlMark
   const unchecked = doubt === undefined ? html`` : html` <span class="badge so-so">${doubt}</span>`
   return html`<header>
     <p class="name">
-      <code>${progress.sprintId}</code> <span class="badge ${statusClass(status)}">${status}</span>${unchecked}
+      <code>${progress.sprintId}</code>
+      <span class="badge ${toneClass(statusWords[status].tone)}">${status}</span>${unchecked}
     </p>
     ${renderGoal(progress.goal)}
     ${reason === undefined || reason === humanNeeded?.reason ? html`` : html`<p class="box so-so">${reason}</p>`}
@@ -72,11 +76,6 @@ function renderHead({ history: { progress, iterations } }: ReportData): HtmlMark
       )}
     </dl>
   </header>`
-}
-
-function statusClass(status: ReportData['history']['progress']['status']): string {
-  if (status === 'completed') return 'good'
-  return status === 'failed' || status === 'blocked' ? 'bad' : 'so-so'
 }
 
 /** The first paragraph is the title if it is short enough; the rest is mostly criteria. */
@@ -101,7 +100,7 @@ function renderQuestion({ humanNeeded }: ReportData['history']['progress']): Htm
 function renderTimeline({ history: { iterations, waits } }: ReportData): HtmlMarkup {
   if (iterations.length === 0) return html`<p class="dim">No finished iterations yet.</p>`
   const cells = iterations.map((record, index) => {
-    const [mark, kind] = verdictMarks[record.verdict]
+    const { mark, tone } = verdictMarks[record.verdict]
     const before = iterations[index - 1]?.endedAt ?? 0
     const waited = waits.filter(({ from }) => from >= before && from < record.endedAt)
     const title = `${record.number}: ${record.verdict}, ${formatHumanDuration(iterationDuration(record))}, ${formatCost(record)}`
@@ -109,7 +108,7 @@ function renderTimeline({ history: { iterations, waits } }: ReportData): HtmlMar
         ({ from, until, reason }) =>
           html`<li class="wait" title="${reason}">wait ${formatHumanDuration(Math.max(0, until - from))}</li>`,
       )}
-      <li class="${kind}">
+      <li class="${toneClass(tone)}">
         <a href="#i${record.number}" title="${title}"><b>${mark}</b>${record.number}</a>
       </li>`
   })
@@ -130,14 +129,14 @@ function renderCharts({ history: { iterations } }: ReportData): HtmlMarkup {
       label: String(record.number),
       value: value(record),
       title: `iteration ${record.number}: ${text(record)}`,
-      kind: verdictMarks[record.verdict][1],
+      kind: toneClass(verdictMarks[record.verdict].tone),
     }))
   const most = (value: (record: IterationRecord) => number) => Math.max(...iterations.map(value))
   const isFree = most(iterationCost) === 0
   return reportSection(
     isFree ? 'Time' : 'Cost and time',
     html`<div class="charts">
-      ${isFree ? html`` : renderBarChart('Cost of each iteration', bars(iterationCost, formatCost), `$${most(iterationCost).toFixed(2)}`)}
+      ${isFree ? html`` : renderBarChart('Cost of each iteration', bars(iterationCost, formatCost), formatDollars(most(iterationCost)))}
       ${renderBarChart(
         'Time of each iteration',
         bars(iterationDuration, (record) => formatHumanDuration(iterationDuration(record))),

@@ -1,8 +1,10 @@
 import { formatTimestamp } from '../../contract/time.ts'
 import type { IterationRecord } from '../../contract/progress.ts'
-import { formatHumanDuration, toOneLine } from '../io/paint.ts'
+import { formatHumanDuration } from '../../words/durations.ts'
+import { toOneLine } from '../../words/text.ts'
+import { formatCost } from '../../words/money.ts'
+import { formatTokens } from '../../words/counts.ts'
 import { describeExit } from '../view/proof-text.ts'
-import { formatCost, formatTokens } from '../view/receipt.ts'
 import { agentText, checksText, iterationText } from './receipts.ts'
 import type { ReportData } from './report-data.ts'
 

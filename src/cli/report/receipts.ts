@@ -1,6 +1,8 @@
 import { unlimitedIterations, type IterationRecord, type Progress } from '../../contract/progress.ts'
-import { formatHumanDuration, type TerminalPaint } from '../io/paint.ts'
-import { formatCost } from '../view/receipt.ts'
+import { formatHumanDuration } from '../../words/durations.ts'
+import type { TerminalPaint } from '../io/paint.ts'
+import { formatCost } from '../../words/money.ts'
+import { formatCount } from '../../words/counts.ts'
 import { tableLines, type TableColumn } from '../io/table.ts'
 
 type ReceiptTableLook = { readonly width: number; readonly paint: TerminalPaint }
@@ -32,9 +34,9 @@ const receiptCells = (record: IterationRecord): string[] => [
   `${record.verdict}${record.attempts > 1 ? ` (${record.attempts} attempts)` : ''}`,
   record.mode,
   agentText(record),
-  shortCount(record.usage.inputTokens),
-  shortCount(record.usage.outputTokens),
-  shortCount(record.usage.cacheReadTokens + record.usage.cacheWriteTokens),
+  formatCount(record.usage.inputTokens),
+  formatCount(record.usage.outputTokens),
+  formatCount(record.usage.cacheReadTokens + record.usage.cacheWriteTokens),
   formatCost(record),
   formatHumanDuration(record.endedAt - record.startedAt),
   checksText(record),
@@ -53,24 +55,8 @@ export function checksText({ checks = [], review }: IterationRecord): string {
   return parts.join(' ')
 }
 
-/** A token count. */
-export function shortCount(count: number): string {
-  if (count < 1000) return String(count)
-  return count < 1_000_000 ? `${(count / 1000).toFixed(1)}k` : `${(count / 1_000_000).toFixed(1)}M`
-}
-
 /** `9/40`, or `9` without a limit. */
 export const iterationText = ({ stats }: Progress): string =>
   stats.maxIterations < unlimitedIterations
     ? `${stats.currentIteration}/${stats.maxIterations}`
     : String(stats.currentIteration)
-
-/** An age in one unit. */
-export function shortAge(ms: number): string {
-  const seconds = Math.max(0, Math.round(ms / 1000))
-  if (seconds < 60) return `${seconds} s`
-  const minutes = Math.floor(seconds / 60)
-  if (minutes < 60) return `${minutes} min`
-  const hours = Math.floor(minutes / 60)
-  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} d`
-}

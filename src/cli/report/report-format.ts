@@ -1,19 +1,10 @@
-import type { IterationRecord, Verdict } from '../../contract/progress.ts'
+import type { IterationRecord } from '../../contract/progress.ts'
 import { formatTimestamp } from '../../contract/time.ts'
+import type { Tone } from '../../words/tone.ts'
 import { html, type HtmlMarkup } from './html.ts'
 
-/** The mark and the CSS class of a verdict. */
-export const verdictMarks: Readonly<Record<Verdict, readonly [mark: string, kind: string]>> = {
-  accepted: ['✓', 'good'],
-  completed: ['✓', 'good'],
-  continue: ['✓', 'good'],
-  refused: ['✗', 'bad'],
-  failed: ['✗', 'bad'],
-  premature: ['~', 'so-so'],
-  malformed: ['~', 'so-so'],
-  'needs-human': ['?', 'so-so'],
-  interrupted: ['■', 'so-so'],
-}
+/** The CSS class of a tone. */
+export const toneClass = (tone: Tone): string => (tone === 'ok' ? 'good' : tone === 'bad' ? 'bad' : 'so-so')
 
 export const iterationDuration = ({ startedAt, endedAt }: IterationRecord): number => Math.max(0, endedAt - startedAt)
 

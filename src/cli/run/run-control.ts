@@ -1,4 +1,4 @@
-import type { Fact } from '../../loop/fact.ts'
+import type { Fact } from '../../loop/core/fact.ts'
 import type { SprintRun } from '../../runtime/run-sprint.ts'
 import { watchRequests, type RunRequest } from '../../storage/sprint/requests.ts'
 import type { SprintStore } from '../../storage/sprint/sprint-store.ts'

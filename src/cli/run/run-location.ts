@@ -1,3 +1,4 @@
+import { isGoalDriven } from '../../contract/way.ts'
 import { resolve } from 'node:path'
 import { getDriver } from '../../agents/drivers/registry.ts'
 import type { Progress } from '../../contract/progress.ts'
@@ -25,13 +26,18 @@ export async function resolveRunLocation(progress: Progress, given: RunLocationO
   const choice = resolveAgentChoice(progress, given, { ...io, cwd: given.project })
   const { folder, notes, worktree } = await resolveRunFolder(progress, given.project, io)
   const missing = choice?.missing?.map((name) => warningNotice(`fallback ${name} is not installed; skipping it`)) ?? []
-  const detectedChecks = await detectChecksIn(folder, progress)
-  return { folder, notes: [...notes, ...missing], worktree, choice, detectedChecks }
+  return {
+    folder,
+    notes: [...notes, ...missing],
+    worktree,
+    choice,
+    detectedChecks: await detectChecksIn(folder, progress),
+  }
 }
 
 /** A goal needs a check; phases have gates and use only the checks they name. */
 const detectChecksIn = async (folder: string, { doneWhen, mode }: Progress): Promise<Progress['doneWhen']> =>
-  doneWhen || mode === 'standard' ? undefined : findChecks(folder)
+  doneWhen || !isGoalDriven({ mode }) ? undefined : findChecks(folder)
 
 const warningNotice = (text: string) => ({ level: 'warning' as const, text })
 

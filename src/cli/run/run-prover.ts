@@ -4,7 +4,7 @@ import type { Progress } from '../../contract/progress.ts'
 import { realPath } from '../../platform/files/files.ts'
 import { createClaimProver } from '../../proof/claim-prover.ts'
 import type { ClaimProver } from '../../runtime/ports.ts'
-import { assetPath } from '../assets.ts'
+import { assetPath } from '../io/assets.ts'
 import type { Io } from '../io/io.ts'
 import { ralphHome } from '../io/ralph-home.ts'
 

@@ -1,10 +1,12 @@
+import { errorMessage } from '../../contract/errors.ts'
 import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { truncateEvent } from '../../agents-server/event-journal.ts'
 import { listOpenObservations, readObservation, saveObservation } from '../../backend/sprints/observed-sprints.ts'
-import type { Fleet } from '../../backend/fleet/ports.ts'
+import type { Fleet } from '../../backend/fleet/fleet.ts'
 import type { SprintEvent } from '../../contract/events.ts'
 import type { Progress } from '../../contract/progress.ts'
+import { serialize } from '../../platform/async.ts'
 import { fileSignature, isFolder, listFolder } from '../../platform/files/files.ts'
 import { journalFolder } from '../../storage/state/journal.ts'
 import { progressPath } from '../../storage/state/sprint-folder.ts'
@@ -47,10 +49,7 @@ export function observeSprints(observing: ObserverOptions): SprintObserver {
 
   let before: string | undefined
 
-  const look = (sprint: KnownSprint): Promise<void> => {
-    sprint.turn = sprint.turn.then(() => refreshSprintRows(sprint, observing))
-    return sprint.turn
-  }
+  const look = (sprint: KnownSprint): Promise<void> => sprint.enqueue(() => refreshSprintRows(sprint, observing))
   const round = async () => {
     const names = (await listFolder(sprints)).filter((name) => isFolder(join(sprints, name)))
     const found = names.map((name) => ensureKnownSprint(known, observedRowId(agentId, name), join(sprints, name)))
@@ -61,9 +60,7 @@ export function observeSprints(observing: ObserverOptions): SprintObserver {
   }
   const going = (async () => {
     while (!leaving.signal.aborted) {
-      await round().catch((error: unknown) =>
-        observing.log(describeObserveError(error), { doing: 'observing sprints' }),
-      )
+      await round().catch((error: unknown) => observing.log(errorMessage(error), { doing: 'observing sprints' }))
       await sleep(pollIntervalMs, undefined, { signal: leaving.signal }).catch(() => {})
     }
   })()
@@ -91,21 +88,22 @@ type KnownSprint = {
   signature?: string
   /** The last error: logged once. */
   lastError?: string
-  turn: Promise<void>
+  /** One read at a time. */
+  readonly enqueue: ReturnType<typeof serialize>
   readonly leaving: AbortController
   /** The sprint is running and is followed to its end. */
   following?: Promise<void> | undefined
 }
 
 function ensureKnownSprint(known: Map<string, KnownSprint>, id: string, folder: string): KnownSprint {
-  const sprint = known.get(id) ?? { id, folder, turn: Promise.resolve(), leaving: new AbortController() }
+  const sprint = known.get(id) ?? { id, folder, enqueue: serialize(), leaving: new AbortController() }
   known.set(id, sprint)
   return sprint
 }
 
 async function stopFollowing(sprint: KnownSprint): Promise<void> {
   sprint.leaving.abort()
-  await sprint.turn
+  await sprint.enqueue(async () => {})
   await sprint.following
 }
 
@@ -143,7 +141,7 @@ async function refreshSprintRows(sprint: KnownSprint, observing: ObserverOptions
     await saveObservation(fleet, agentId, { sprintId, progress, events, replaced: anew })
     if (reading.owner === 'running') sprint.following = followSprint(sprint, reading, observing)
   } catch (error) {
-    logSprintError(sprint, `the sprint in ${folder} cannot be shown: ${describeObserveError(error)}`, log)
+    logSprintError(sprint, `the sprint in ${folder} cannot be shown: ${errorMessage(error)}`, log)
   }
 }
 
@@ -161,7 +159,7 @@ async function followSprint(sprint: KnownSprint, reading: SprintReading, observi
       await saveObservation(fleet, agentId, { sprintId: sprint.id, progress: shown, events })
     } catch (error) {
       waiting = [...events, ...waiting].slice(-maxPendingEvents)
-      log(describeObserveError(error), { doing: `writing sprint ${sprint.id}` })
+      log(errorMessage(error), { doing: `writing sprint ${sprint.id}` })
     }
   }
   const writing = debounce(writeIntervalMs, () => write(progress))
@@ -182,7 +180,7 @@ async function followSprint(sprint: KnownSprint, reading: SprintReading, observi
       },
     })
   } catch (error) {
-    logSprintError(sprint, `the sprint in ${sprint.folder} cannot be followed: ${describeObserveError(error)}`, log)
+    logSprintError(sprint, `the sprint in ${sprint.folder} cannot be followed: ${errorMessage(error)}`, log)
   }
   await writing.end()
   await write(progressToShow(progress, signal.aborted ? 'running' : 'gone'))
@@ -207,5 +205,3 @@ function createStoredEventFilter(stored: ReadonlyMap<string, number>): (event: S
     return count === 0
   }
 }
-
-const describeObserveError = (error: unknown): string => (error instanceof Error ? error.message : String(error))

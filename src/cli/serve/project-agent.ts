@@ -1,5 +1,7 @@
+import { errorMessage } from '../../contract/errors.ts'
 import { basename, join } from 'node:path'
-import type { ObservedSprints, Fleet } from '../../backend/fleet/ports.ts'
+import type { Fleet } from '../../backend/fleet/fleet.ts'
+import type { ObservedSprints } from '../../backend/fleet/observed.ts'
 import { ensureProjectAgent } from '../../backend/agents/project-agent.ts'
 import { exists, isFolder, realPath } from '../../platform/files/files.ts'
 import { installedAgents, realDrivers } from '../agents/choose-agent.ts'
@@ -36,7 +38,7 @@ export function createProjectView(io: Io, log: ServeLog): ProjectView {
     show: (fleet, machineId, userName) => {
       if (!isProject(io)) return
       begin(fleet, machineId, userName).catch((error: unknown) => {
-        const why = error instanceof Error ? error.message : String(error)
+        const why = errorMessage(error)
         if (!own.closed) log('warn', `the sprints of this folder cannot be shown: ${why}`)
       })
     },

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path'
 import type { BackendOptions } from '../../backend/open-backend.ts'
 import { RalphError } from '../../contract/errors.ts'
 import { readTextSyncIfExists } from '../../platform/files/files.ts'
-import { templateDatabasePath } from '../assets.ts'
+import { templateDatabasePath } from '../io/assets.ts'
 import type { Io } from '../io/io.ts'
 import { ralphHome } from '../io/ralph-home.ts'
 

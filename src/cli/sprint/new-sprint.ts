@@ -1,7 +1,8 @@
-import { resolve } from 'node:path'
-import { exists } from '../../platform/files/files.ts'
+import { join, resolve } from 'node:path'
+import { copyFileTo, createFolder, exists, isFile, listFolder } from '../../platform/files/files.ts'
 import { defaultSprintId, createSprintFolder } from '../../storage/state/sprint-folder.ts'
 import type { Io } from '../io/io.ts'
+import { renderSprintYaml, slugFromGoal } from './sprint-files.ts'
 
 export const newSprintFolder = (name: string, io: Io): string =>
   resolve(io.cwd, '.claude', 'sprints', defaultSprintId(name, io.now()))
@@ -13,10 +14,33 @@ export async function createSprint(name: string, text: string, io: Io): Promise<
   return folder
 }
 
+/** Creates a sprint for a goal, with defaults for the rest. */
+export const createGoalSprint = (given: { readonly goal: string; readonly agent?: string | undefined }, io: Io) =>
+  createSprint(findFreeName(slugFromGoal(given.goal), io), renderSprintYaml(given), io)
+
 /** The same goal may be used twice a day. */
 export function findFreeName(name: string, io: Io): string {
   for (let n = 1; ; n++) {
     const candidate = n === 1 ? name : `${name}-${n}`
     if (!exists(newSprintFolder(candidate, io))) return candidate
+  }
+}
+
+/** Creates a folder beside the old one with the user's files and none of the history. */
+export async function createFreshFolder(sprintDir: string): Promise<string> {
+  const folder = findFreeFolder(sprintDir)
+  await createFolder(folder)
+  for (const name of (await listFolder(sprintDir)).filter(
+    (file) => /^[A-Z]+\.yaml$/.test(file) && file !== 'PROGRESS.yaml',
+  )) {
+    if (isFile(join(sprintDir, name))) await copyFileTo(join(sprintDir, name), join(folder, name))
+  }
+  return folder
+}
+
+function findFreeFolder(sprintDir: string): string {
+  for (let n = 2; ; n++) {
+    const folder = `${sprintDir}-${n}`
+    if (!exists(folder)) return folder
   }
 }

@@ -1,12 +1,13 @@
 import type { Progress } from '../../contract/progress.ts'
-import type { Fact } from '../../loop/fact.ts'
+import type { Fact } from '../../loop/core/fact.ts'
 import { openSprintStore } from '../../storage/sprint/sprint-store.ts'
 import type { Io } from '../io/io.ts'
-import { applyFactToProgress, requireProgress } from './sprint-state.ts'
+import { applyFactToProgress } from '../../host/apply-fact.ts'
+import { requireProgress } from './sprint-state.ts'
 
 /** Records a fact in a sprint that is not running. */
 export async function recordFact(sprintDir: string, fact: Fact, io: Io): Promise<Progress> {
-  const opened = await openSprintStore({ sprintDir, fold: applyFactToProgress, now: io.now }, async (known) => known)
+  const opened = await openSprintStore({ sprintDir, fold: applyFactToProgress, now: io.now })
   if (!opened) return requireProgress(sprintDir, io)
   try {
     const next = applyFactToProgress(opened.progress, fact)

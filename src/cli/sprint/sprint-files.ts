@@ -1,5 +1,5 @@
 import { stringify } from 'yaml'
-import { schemaPath } from '../assets.ts'
+import { schemaPath } from '../io/assets.ts'
 
 export type LimitInputs = {
   readonly iterations?: string | undefined

@@ -1,13 +1,10 @@
 import { RalphError } from '../../contract/errors.ts'
 import type { Progress } from '../../contract/progress.ts'
-import { advance } from '../../loop/advance.ts'
-import type { Fact } from '../../loop/fact.ts'
+import { applyFactToProgress } from '../../host/apply-fact.ts'
 import { readProgress } from '../../storage/state/read-progress.ts'
 import { progressPath } from '../../storage/state/sprint-folder.ts'
 import type { Io } from '../io/io.ts'
 import { displayPath } from '../io/display-path.ts'
-
-export const applyFactToProgress = (progress: Progress, fact: Fact): Progress => advance(progress, fact).progress
 
 /** The progress of the sprint; undefined if it was never compiled. */
 export const loadProgress = (sprintDir: string): Promise<Progress | undefined> =>

@@ -1,6 +1,9 @@
 import type { AgentEvent, SprintEvent } from '../../contract/events.ts'
-import type { WorkRef } from '../../contract/phases.ts'
-import { clipLine, stripControlSequences, formatHumanDuration, toOneLine, type TerminalPaint } from '../io/paint.ts'
+import { describeExit, failureWords, spokenText, workName } from '../../words/event-sentences.ts'
+import { formatDollars } from '../../words/money.ts'
+import { clipLine, toOneLine } from '../../words/text.ts'
+import { stripControlSequences, type TerminalPaint } from '../io/paint.ts'
+import { formatHumanDuration } from '../../words/durations.ts'
 
 export type EventLineLook = {
   readonly paint: TerminalPaint
@@ -30,7 +33,7 @@ const linesByEvent: LinesByEvent = {
   agent: ({ event }, look) => agentLines(event, look).map((line) => `  ${line}`),
   'attempt-failed': ({ class: failure, reason, retryInMs }, { paint }) => {
     const retry = retryInMs === undefined ? '' : `; next attempt in ${formatHumanDuration(retryInMs)}`
-    return [paint.yellow(`  ${failure.replace('_', ' ')}: ${toOneLine(reason)}${retry}`)]
+    return [paint.yellow(`  ${failureWords(failure)}: ${toOneLine(reason)}${retry}`)]
   },
   'steps-changed': ({ added, completed }, look) => [
     ...completed.map((id) => `  ${look.paint.green('✓')} ${stepLine(id, look)}`),
@@ -44,7 +47,7 @@ const linesByEvent: LinesByEvent = {
   'check-ended': ({ iteration, result }, look) => {
     const { name, passed, exitCode, reason, durationMs, output } = result
     const { paint, width } = look
-    const why = reason ?? `exit code ${exitCode}`
+    const why = describeExit({ error: reason, exitCode })
     if (iteration === 0) return [paint.dim(`before     ${name} ${passed ? '✓ passes' : `✗ fails (${why})`}`)]
     const how = passed ? paint.green('✓ passed') : paint.red(`✗ ${why}`)
     const tail = passed ? [] : lastLines(output, 6).map((line) => paint.dim(`    │ ${clipLine(line, width - 8)}`))
@@ -58,7 +61,7 @@ const linesByEvent: LinesByEvent = {
   ],
   'gate-started': () => [],
   'gate-ended': ({ work, passed, attempts, of, exitCode, error, output }, { paint, width }) => {
-    const how = passed ? paint.green('✓ passed') : paint.red(`✗ ${error ?? `exit code ${exitCode}`}`)
+    const how = passed ? paint.green('✓ passed') : paint.red(`✗ ${describeExit({ error, exitCode })}`)
     const tail = passed ? [] : lastLines(output, 6).map((line) => paint.dim(`    │ ${clipLine(line, width - 8)}`))
     return [`  gate of ${paint.bold(workName(work))}  ${how}  ${paint.dim(`run ${attempts} of ${of}`)}`, ...tail]
   },
@@ -72,10 +75,10 @@ const linesByEvent: LinesByEvent = {
   'breakpoint-reached': ({ work }, { paint }) => [paint.yellow(`  ■ breakpoint after ${workName(work)}`)],
   'hook-started': () => [],
   'hook-ended': ({ hook, ok, error, exitCode }, { paint }) => [
-    `  hook ${hook}  ${ok ? paint.green('✓') : paint.red(`✗ ${error ?? `exit code ${exitCode}`}`)}`,
+    `  hook ${hook}  ${ok ? paint.green('✓') : paint.red(`✗ ${describeExit({ error, exitCode })}`)}`,
   ],
   'iteration-ended': ({ verdict, durationMs, costUsd }, { paint }) => {
-    const cost = costUsd ? `  $${costUsd.toFixed(2)}` : ''
+    const cost = costUsd ? `  ${formatDollars(costUsd)}` : ''
     return [paint.dim(`  ${verdict}  ${formatHumanDuration(durationMs)}${cost}`)]
   },
   'question-asked': ({ reason, details }, { paint }) => [
@@ -93,16 +96,13 @@ export function eventLines<T extends SprintEvent['type']>(
   return show(event, look).map((line) => stripControlSequences(line))
 }
 
-const workName = ({ phase, step, subPhase }: WorkRef): string =>
-  [phase, step, subPhase === 'execute' ? undefined : subPhase].filter((id) => id !== undefined).join('/')
-
 const stepLine = (id: string, { steps, width }: EventLineLook): string =>
   `${id}  ${clipLine(toOneLine(steps(id) ?? ''), width - 16)}`
 
 function agentLines(event: AgentEvent, { paint, width, project }: EventLineLook): string[] {
   switch (event.kind) {
     case 'text': {
-      const said = toOneLine(event.text.replaceAll(/```[\s\S]*?(```|$)/g, ''))
+      const said = spokenText(event.text)
       return said === '' ? [] : [paint.dim(`“${clipLine(said, width - 6)}”`)]
     }
     case 'tool': {

@@ -1,6 +1,7 @@
 import type { CompiledPhase, CompiledStep } from '../../contract/phases.ts'
 import type { Progress } from '../../contract/progress.ts'
-import { clipLine, toOneLine, type TerminalPaint } from '../io/paint.ts'
+import { clipLine, toOneLine } from '../../words/text.ts'
+import type { TerminalPaint } from '../io/paint.ts'
 
 /** Maximum number of listed items per phase. */
 const maxShownItems = 20

@@ -1,28 +1,5 @@
-import type { Usage } from '../../contract/outcome.ts'
 import type { Progress } from '../../contract/progress.ts'
-import { toOneLine } from '../io/paint.ts'
-
-type CostSummary = {
-  readonly costUsd: number | null
-  readonly spentUsd?: number | undefined
-  readonly costEstimated?: boolean | undefined
-}
-
-/** `$0.12`; `≈$0.12` from our price list; if some prices are unknown, the known part or `unpriced`. */
-export function formatCost({ costUsd, spentUsd, costEstimated }: CostSummary): string {
-  if (costUsd !== null) return `${costEstimated ? '≈' : ''}$${costUsd.toFixed(2)}`
-  return spentUsd ? `$${spentUsd.toFixed(2)} and an unpriced part` : 'unpriced'
-}
-
-export function formatTokens({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage): string {
-  const cached = cacheReadTokens + cacheWriteTokens
-  return `${formatTokenCount(inputTokens)} in, ${formatTokenCount(outputTokens)} out${cached > 0 ? `, ${formatTokenCount(cached)} cached` : ''}`
-}
-
-const formatTokenCount = (count: number): string => {
-  if (count < 1000) return String(count)
-  return count < 1_000_000 ? `${(count / 1000).toFixed(1)}k` : `${(count / 1_000_000).toFixed(1)}M`
-}
+import { toOneLine } from '../../words/text.ts'
 
 export type BestIteration = {
   readonly number: number

@@ -1,10 +1,15 @@
+import { isGoalDriven } from '../../contract/way.ts'
 import { join } from 'node:path'
 import type { Driver } from '../../agents/drivers/driver.ts'
 import type { Progress, SprintStatus } from '../../contract/progress.ts'
 import { progressPath } from '../../storage/state/sprint-folder.ts'
+import { statusWords } from '../../words/status.ts'
 import type { Io } from '../io/io.ts'
-import { clipLine, formatHumanDuration, toOneLine, createPaint } from '../io/paint.ts'
-import { bestIteration, formatCost, questionLines } from './receipt.ts'
+import { clipLine, toOneLine } from '../../words/text.ts'
+import { formatHumanDuration } from '../../words/durations.ts'
+import { createPaint } from '../io/paint.ts'
+import { bestIteration, questionLines } from './receipt.ts'
+import { formatCost } from '../../words/money.ts'
 import { displayPath } from '../io/display-path.ts'
 import { describeExit } from './proof-text.ts'
 
@@ -21,7 +26,7 @@ export function printHead(
   const none =
     'no check found: Ralph will accept the agent\'s claim unchecked; add one with "done-when:" in SPRINT.yaml'
   io.print(`${paint.bold('ralph')}  ${progress.sprintId}`)
-  const isGoal = progress.mode === 'ralph'
+  const isGoal = isGoalDriven(progress)
   const phases = (progress.phases ?? [])
     .map(({ id, steps }) => (steps ? `${id} (${steps.length} items)` : id))
     .join(', ')
@@ -40,30 +45,16 @@ export function printEnd(progress: Progress, sprintDir: string, io: Io): void {
   for (const line of nextSteps(progress, sprintDir, io)) io.print(line)
 }
 
-export const endings: Readonly<Record<SprintStatus, string>> = {
-  completed: 'goal reached',
-  paused: 'paused',
-  'paused-at-breakpoint': 'paused at a breakpoint',
-  'not-started': 'not started',
-  'in-progress': 'in progress',
-  parked: 'parked',
-  blocked: 'blocked',
-  failed: 'failed',
-  'needs-human': 'a human is needed',
-  'limit-reached': 'limit reached',
-  interrupted: 'interrupted',
-}
-
 function summaryLines(progress: Progress, places: Readonly<Record<string, string>>, io: Io): string[] {
   const paint = createPaint(io.color)
-  const { stats, status, reason, iterations, mode } = progress
+  const { stats, status, reason, iterations } = progress
   const done = status === 'completed'
   const refused = iterations.filter(({ verdict }) => verdict === 'refused').length
   const checks = (progress.doneWhen ?? []).map(({ name, run }) => name ?? run).join(', ') || 'none'
   const rows: [string, string][] = [
     [
       'iterations',
-      `${stats.currentIteration}${refused > 0 ? `, ${refused} ${mode === 'ralph' ? 'with a refused claim' : 'refused by a gate'}` : ''}`,
+      `${stats.currentIteration}${refused > 0 ? `, ${refused} ${isGoalDriven(progress) ? 'with a refused claim' : 'refused by a gate'}` : ''}`,
     ],
     ...countLines(progress),
     ['checks', done && checks !== 'none' ? `${checks} ✓` : checks],
@@ -71,7 +62,7 @@ function summaryLines(progress: Progress, places: Readonly<Record<string, string
     ['time', `${formatHumanDuration(stats.activeMs)}, ${formatCost(stats)}`],
     ...Object.entries(places),
   ]
-  const head = `${done ? paint.green('✓') : paint.yellow('■')} ${paint.bold(mode === 'standard' && done ? 'all phases completed' : endings[status])}${reason ? `: ${toOneLine(reason)}` : ''}`
+  const head = `${done ? paint.green('✓') : paint.yellow('■')} ${paint.bold(done && !isGoalDriven(progress) ? 'all phases completed' : statusWords[status].ending)}${reason ? `: ${toOneLine(reason)}` : ''}`
   return ['', head, ...rows.map(([name, value]) => `  ${paint.dim(name.padEnd(12))} ${value}`)]
 }
 
@@ -80,9 +71,10 @@ function proofRow(progress: Progress): [string, string][] {
   return text === undefined || progress.ralphExit.unchecked === true ? [] : [['proof', text]]
 }
 
-function countLines({ mode, stats, phases = [] }: Progress): [string, string][] {
+function countLines(progress: Progress): [string, string][] {
+  const { stats, phases = [] } = progress
   const steps = `${stats.completedSteps} of ${stats.totalSteps} completed`
-  if (mode === 'ralph') return [['steps', steps]]
+  if (isGoalDriven(progress)) return [['steps', steps]]
   const completed = phases.filter(({ status }) => status === 'completed').length
   const items: [string, string][] = stats.totalSteps > 0 ? [['items', steps]] : []
   return [['phases', `${completed} of ${phases.length} completed`], ...items]

@@ -1,7 +1,9 @@
 import type { SprintEvent } from '../../contract/events.ts'
 import { eventLines, toolText, type EventLineLook } from './event-lines.ts'
 import type { Io } from '../io/io.ts'
-import { clipLine, formatHumanDuration, createPaint } from '../io/paint.ts'
+import { clipLine } from '../../words/text.ts'
+import { formatHumanDuration } from '../../words/durations.ts'
+import { createPaint } from '../io/paint.ts'
 
 /** Shows a run as it happens. */
 export interface RunView {

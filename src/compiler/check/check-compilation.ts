@@ -1,3 +1,4 @@
+import { isGoalDriven } from '../../contract/way.ts'
 import { toKebab } from '../../contract/file-object.ts'
 import { promptVariables, findUnknownPromptVariables } from '../../contract/prompt-parts.ts'
 import type { Sprint } from '../../contract/sprint.ts'
@@ -41,11 +42,11 @@ function checkMode({ sprint, main, report }: Compilation): void {
             {
               code: 'NOT_SUPPORTED',
               message: `${field} has no meaning in a workflow with mode: ${mode}`,
-              hint: mode === 'standard' ? 'add "mode: ralph" to the workflow, or remove it' : 'remove it',
+              hint: isGoalDriven({ mode }) ? 'remove it' : 'add "mode: ralph" to the workflow, or remove it',
             },
           ),
         )
-  if (mode === 'ralph' && (sprint.value.goal ?? '').trim() === '')
+  if (isGoalDriven({ mode }) && (sprint.value.goal ?? '').trim() === '')
     report(
       errorAt(
         { parsed: sprint.parsed, path: ['goal'] },
@@ -74,7 +75,7 @@ function checkConfig({ sprint, main, report }: Compilation): void {
   if (config.autoCommit !== undefined && checkpoint !== undefined)
     refuse('auto-commit', 'checkpoint is given as well; keep one of them')
   if (config.maxTasks === undefined) return
-  if (main.value.mode === 'ralph')
+  if (isGoalDriven(main.value))
     return refuse('max-tasks', 'max-tasks has no effect in Ralph mode, where the agent adds steps', 'use limits')
   const tasks = Object.values(collections ?? {}).reduce((sum, items) => sum + items.length, steps?.length ?? 0)
   if (tasks > config.maxTasks) refuse('max-tasks', `The sprint has ${tasks} items, and max-tasks is ${config.maxTasks}`)

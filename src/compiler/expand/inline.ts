@@ -1,3 +1,4 @@
+import { isGoalDriven } from '../../contract/way.ts'
 import type { Phase } from '../../contract/phases.ts'
 import type { Workflow } from '../../contract/workflow.ts'
 import { type ExpansionBudget, spendBudget } from './budget.ts'
@@ -118,7 +119,7 @@ export function resolveInner(reference: InnerReference, chain: readonly string[]
   }
   const inner = resolveWorkflow(reference, library, report)
   if (!inner) return undefined
-  if (inner.value.mode === 'ralph') {
+  if (isGoalDriven(inner.value)) {
     const message = `Workflow "${name}" is goal-driven (mode: ralph) and has no phases to insert`
     return report(errorAt(at, { code: 'INVALID_WORKFLOW_MODE', message }))
   }

@@ -1,3 +1,4 @@
+import { isGoalDriven } from '../../contract/way.ts'
 import type { Phase } from '../../contract/phases.ts'
 import type { Workflow } from '../../contract/workflow.ts'
 import { unknownText } from '../parse/decode.ts'
@@ -17,7 +18,7 @@ export function checkWorkflow(
         { code: 'INVALID_FIELD', message: `schema-version ${value.schemaVersion} is unknown; read as 2.0` },
       ),
     )
-  if (value.mode === 'ralph') checkPrompts(value, parsed, report)
+  if (isGoalDriven(value)) checkPrompts(value, parsed, report)
   else checkPhases(value, parsed, report)
 }
 

@@ -71,6 +71,8 @@ export const AgentJournalEvent = z.object({
   event: SprintEvent,
   /** Path of the whole output for `read-file` in the area `agent`. */
   clipped: z.string().optional(),
+  /** With `attempt-started`: the prompt that the agent receives. */
+  prompt: z.string().optional(),
 })
 export type AgentJournalEvent = z.output<typeof AgentJournalEvent>
 
@@ -217,7 +219,15 @@ export const requests = {
 /** Reports and requests of a machine to the backend. */
 export const reports = {
   'prompt-ended': durable(
-    { promptId: Uuid, ...agentField, ...endFields, end: PromptEnd, lock: TaskLockState.optional() },
+    {
+      promptId: Uuid,
+      ...agentField,
+      ...endFields,
+      end: PromptEnd,
+      /** The prompt that the agent received; absent if it never started. */
+      prompt: z.string().optional(),
+      lock: TaskLockState.optional(),
+    },
     {},
   ),
   'order-ended': durable(

@@ -13,7 +13,7 @@ import {
 import { chmod, copyFile, cp, mkdir, mkdtemp, open, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { RalphError } from '../../contract/errors.ts'
+import { RalphError, errorMessage } from '../../contract/errors.ts'
 
 /** The text of a file, or undefined if it does not exist. Any other failure throws with the path. */
 export async function readTextIfExists(path: string): Promise<string | undefined> {
@@ -217,17 +217,15 @@ export const isErrno = (error: unknown, code: string): boolean =>
   error instanceof Error && 'code' in error && error.code === code
 
 const unreadableFile = (path: string, cause: unknown): RalphError =>
-  new RalphError('FILE_UNREADABLE', `cannot read: ${describeCause(cause)}`, { place: { file: path }, cause })
+  new RalphError('FILE_UNREADABLE', `cannot read: ${errorMessage(cause)}`, { place: { file: path }, cause })
 
 /** A full disk has its own code: the user can make room, and then Ralph continues. */
 export function unwritableFile(path: string, cause: unknown): RalphError {
   if (cause instanceof RalphError) return cause
   const details = { place: { file: path }, cause }
-  if (!isNoSpaceError(cause)) return new RalphError('FILE_UNWRITABLE', `cannot write: ${describeCause(cause)}`, details)
+  if (!isNoSpaceError(cause)) return new RalphError('FILE_UNWRITABLE', `cannot write: ${errorMessage(cause)}`, details)
   const hint = 'make room and run the same command again'
-  return new RalphError('DISK_FULL', `cannot write: ${describeCause(cause)}`, { ...details, hint })
+  return new RalphError('DISK_FULL', `cannot write: ${errorMessage(cause)}`, { ...details, hint })
 }
 
 export const isNoSpaceError = (error: unknown): boolean => ['ENOSPC', 'EDQUOT'].some((code) => isErrno(error, code))
-
-const describeCause = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))

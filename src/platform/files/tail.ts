@@ -1,3 +1,4 @@
+import { noop } from '../async.ts'
 import { closeSync, constants, fstatSync, openSync, read, readSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { promisify } from 'node:util'
@@ -68,5 +69,3 @@ async function copyDescriptor(from: number, path: string): Promise<void> {
     await to.close()
   }
 }
-
-const noop = (): void => {}

@@ -4,6 +4,7 @@ import { statSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { join } from 'node:path'
 import type { Stream } from 'node:stream'
+import { noop } from '../async.ts'
 import { attemptFiles } from './attempt-folder.ts'
 import { coverInherited } from './inherited-descriptors.ts'
 import { adoptingOrphans } from './orphans.ts'
@@ -216,5 +217,3 @@ let retireTimer: NodeJS.Timeout | undefined
 function unrefStream(stream: Stream): void {
   if (stream instanceof Socket) stream.unref()
 }
-
-const noop = (): void => {}

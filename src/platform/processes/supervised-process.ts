@@ -1,3 +1,4 @@
+import { noop } from '../async.ts'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -218,5 +219,3 @@ function createPause(abort: AbortSignal, shim: Shim | undefined) {
       wake = done
     })
 }
-
-const noop = (): void => {}

@@ -21,16 +21,6 @@ export type ExternalChanges = { readonly edits: readonly Edit[]; readonly refuse
 /** `source`: hash of the text; `seen`: the base for the next edit of the same author. */
 export type DetectedEdit = ExternalChanges & { readonly source: string; readonly seen?: Progress }
 
-/** Detects edits by others in a file that Ralph writes. */
-export interface EditWatch {
-  /** Returns `untouched`, the edit, or `unfinished` for a half-written file, unless it is the last look. */
-  readonly check: (which: 'now' | 'last') => Promise<'untouched' | DetectedEdit | 'unfinished'>
-  /** Signature of the file when Ralph last read or wrote it. */
-  readonly signature: () => string | undefined
-  /** Call after writing the file. */
-  readonly wrote: (progress: Progress, signature: string | undefined) => void
-}
-
 /** What is known about the file at the start of a run. Without `bases`, its current content counts as known. */
 export type EditBaseline = Partial<Pick<RecoveredJournal, 'bases' | 'edit'>> & {
   /** What authors of earlier edits had written, by the rev that they had read. */
@@ -39,64 +29,88 @@ export type EditBaseline = Partial<Pick<RecoveredJournal, 'bases' | 'edit'>> & {
   readonly older?: (rev: number) => Promise<Progress | undefined>
 }
 
-/** Redacts what an agent writes into the file before storing it. */
-export function watchEdits(file: string, before: EditBaseline, redact: Redact): EditWatch {
-  const bases = new Map(before.bases)
-  const authorVersions = new Map(before.seen)
-  let known = before.bases ? undefined : fileSignature(file)
-  let unreadableSince: number | undefined
-  let refusals = 0
+type EditCheck = 'untouched' | DetectedEdit | 'unfinished'
 
-  const refuse = async (reason: string, text: string): Promise<ExternalChanges> => {
-    if (++refusals > maxRefusedCopies) return { edits: [], refused: [`${reason}; this text is not kept`] }
-    const copyPath = `${file}.refused-${Date.now()}-${refusals}`
-    await writeNewFile(copyPath, redact(text))
-    return { edits: [], refused: [`${reason}; a copy is in ${copyPath}`] }
+/** Detects edits by others in a file that Ralph writes. Redacts what an agent writes into it before storing it. */
+export class EditWatch {
+  readonly #file: string
+  readonly #before: EditBaseline
+  readonly #redact: Redact
+  readonly #bases: Map<number, Progress>
+  readonly #authorVersions: Map<number, Progress>
+  #known: string | undefined
+  #unreadableSince: number | undefined
+  #refusals = 0
+
+  constructor(file: string, before: EditBaseline, redact: Redact) {
+    this.#file = file
+    this.#before = before
+    this.#redact = redact
+    this.#bases = new Map(before.bases)
+    this.#authorVersions = new Map(before.seen)
+    this.#known = before.bases ? undefined : fileSignature(file)
   }
-  const read = async (text: string): Promise<ExternalEdit> => {
-    const edit = readExternalEdit(text, (rev) => authorVersions.get(rev) ?? bases.get(rev))
-    const base = edit.kind === 'baseless' ? await before.older?.(edit.rev) : undefined
-    return base ? readExternalEdit(text, () => base) : edit
+
+  /** Returns `untouched`, the edit, or `unfinished` for a half-written file, unless it is the last look. */
+  async check(which: 'now' | 'last'): Promise<EditCheck> {
+    const signature = fileSignature(this.#file)
+    if (signature === undefined || signature === this.#known) return 'untouched'
+    const text = (await readTextIfExists(this.#file)) ?? ''
+    const source = hashText(text)
+    if ((this.#known === undefined && source === this.#before.edit) || (await this.#isOurs(text))) {
+      this.#known = signature
+      return 'untouched'
+    }
+    const edit = await this.#read(text)
+    if (edit.kind === 'unreadable' && which === 'now' && this.#mayBeUnfinished()) return 'unfinished'
+    this.#known = signature
+    this.#unreadableSince = undefined
+    if (edit.kind === 'unreadable')
+      return { ...(await this.#refuse(`it cannot be read (${this.#redact(edit.reason)})`, text)), source }
+    if (edit.kind === 'baseless') return { ...(await this.#refuse(edit.reason, text)), source }
+    keepLast(this.#authorVersions.set(edit.rev, edit.seen), maxAuthorVersions)
+    const redacted = redactDeep(edit, this.#redact)
+    return redacted.edits.length + redacted.refused.length > 0 ? { ...redacted, source } : 'untouched'
   }
+
+  /** Signature of the file when Ralph last read or wrote it. */
+  signature(): string | undefined {
+    return this.#known
+  }
+
+  /** Call after writing the file. */
+  wrote(progress: Progress, signature: string | undefined): void {
+    this.#known = signature
+    keepLast(this.#bases.set(progress.rev, progress), maxBases)
+  }
+
   /** Formatting the base and comparing takes a tenth of the time of parsing the text. */
-  const isOurs = async (text: string): Promise<boolean> => {
+  async #isOurs(text: string): Promise<boolean> {
     const rev = parseRev(text)
     // A run that was killed just after starting a new journal segment has shown a state that only the previous segment contains.
-    const isFirst = known === undefined && !bases.has(rev) && !Number.isNaN(rev)
-    const older = isFirst ? await before.older?.(rev) : undefined
-    if (older) bases.set(rev, older)
-    const base = bases.get(rev)
+    const isFirst = this.#known === undefined && !this.#bases.has(rev) && !Number.isNaN(rev)
+    const older = isFirst ? await this.#before.older?.(rev) : undefined
+    if (older) this.#bases.set(rev, older)
+    const base = this.#bases.get(rev)
     return base !== undefined && formatProgress(base) === text
   }
-  return {
-    async check(which) {
-      const signature = fileSignature(file)
-      if (signature === undefined || signature === known) return 'untouched'
-      const text = (await readTextIfExists(file)) ?? ''
-      const source = hashText(text)
-      if ((known === undefined && source === before.edit) || (await isOurs(text))) {
-        known = signature
-        return 'untouched'
-      }
-      const edit = await read(text)
-      if (edit.kind === 'unreadable') {
-        unreadableSince ??= performance.now()
-        if (which === 'now' && performance.now() - unreadableSince < unfinishedTimeoutMs) return 'unfinished'
-      }
-      known = signature
-      unreadableSince = undefined
-      if (edit.kind === 'unreadable')
-        return { ...(await refuse(`it cannot be read (${redact(edit.reason)})`, text)), source }
-      if (edit.kind === 'baseless') return { ...(await refuse(edit.reason, text)), source }
-      keepLast(authorVersions.set(edit.rev, edit.seen), maxAuthorVersions)
-      const redacted = redactDeep(edit, redact)
-      return redacted.edits.length + redacted.refused.length > 0 ? { ...redacted, source } : 'untouched'
-    },
-    signature: () => known,
-    wrote(progress, signature) {
-      known = signature
-      keepLast(bases.set(progress.rev, progress), maxBases)
-    },
+
+  async #read(text: string): Promise<ExternalEdit> {
+    const edit = readExternalEdit(text, (rev) => this.#authorVersions.get(rev) ?? this.#bases.get(rev))
+    const base = edit.kind === 'baseless' ? await this.#before.older?.(edit.rev) : undefined
+    return base ? readExternalEdit(text, () => base) : edit
+  }
+
+  #mayBeUnfinished(): boolean {
+    this.#unreadableSince ??= performance.now()
+    return performance.now() - this.#unreadableSince < unfinishedTimeoutMs
+  }
+
+  async #refuse(reason: string, text: string): Promise<ExternalChanges> {
+    if (++this.#refusals > maxRefusedCopies) return { edits: [], refused: [`${reason}; this text is not kept`] }
+    const copyPath = `${this.#file}.refused-${Date.now()}-${this.#refusals}`
+    await writeNewFile(copyPath, this.#redact(text))
+    return { edits: [], refused: [`${reason}; a copy is in ${copyPath}`] }
   }
 }
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { RalphError } from '../../contract/errors.ts'
+import { RalphError, errorMessage } from '../../contract/errors.ts'
 import { writeFileAtomic } from '../../platform/files/atomic-file.ts'
 import { exists, createFolder, readTextIfExists, removeFile } from '../../platform/files/files.ts'
 import { git } from '../../platform/git.ts'
@@ -59,7 +59,7 @@ export async function restorePushedSnapshot(options: SnapshotOptions, commit: st
   const ref = snapshotRef(options, commit)
   await gitOverNetwork(root, 'fetch', '--quiet', '--no-tags', '--', remote, `+${ref}:${ref}`).catch(
     (cause: unknown) => {
-      const hint = cause instanceof Error ? cause.message : String(cause)
+      const hint = errorMessage(cause)
       throw new RalphError('CHECKPOINT_NOT_FOUND', 'the snapshot that the lost machine pushed cannot be fetched', {
         cause,
         hint,

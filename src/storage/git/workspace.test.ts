@@ -246,7 +246,7 @@ describe('a restore', () => {
     const blob = git(nested, 'rev-parse', 'refs/ralph/s/0:x.txt')
     rmSync(join(nested, '.git', 'objects', blob.slice(0, 2), blob.slice(2)))
 
-    await expect(restoreIteration(options, 0, 5)).rejects.toThrow()
+    await expect(restoreIteration(options, 0, 5)).rejects.toThrow('git restore')
     expect(readFileSync(join(project, 'a.txt'), 'utf8')).toBe('one')
     expect(readFileSync(join(nested, 'x.txt'), 'utf8')).toBe('one')
   })

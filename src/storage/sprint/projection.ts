@@ -2,8 +2,8 @@ import type { Progress } from '../../contract/progress.ts'
 import { createRedactor, type Redact } from '../../contract/redact.ts'
 import { replaceIfUnchanged } from '../../platform/files/atomic-file.ts'
 import { exists, isNoSpaceError } from '../../platform/files/files.ts'
-import { watchEdits, type DetectedEdit, type EditBaseline } from '../edits/edit-watch.ts'
-import { createSerialQueue } from '../../platform/async.ts'
+import { EditWatch, type DetectedEdit, type EditBaseline } from '../edits/edit-watch.ts'
+import { noop, serialize } from '../../platform/async.ts'
 import { formatProgress } from '../state/progress-file.ts'
 import { progressPath } from '../state/sprint-folder.ts'
 
@@ -34,7 +34,7 @@ export function openProjection(
   redact: Redact = createRedactor(),
 ): Projection {
   const mayWrite = createTokenBucket(maxBurst, writeIntervalMs)
-  const enqueue = createSerialQueue()
+  const enqueue = serialize()
   const page = createProgressPage(progressPath(sprintDir), before, redact)
   let timer: NodeJS.Timeout | undefined
   let failure: { readonly error: unknown } | undefined
@@ -78,7 +78,7 @@ export function openProjection(
 
 /** The file, its next content, and the edits of others. */
 function createProgressPage(file: string, before: EditBaseline, redact: Redact) {
-  const watch = watchEdits(file, before, redact)
+  const watch = new EditWatch(file, before, redact)
   let latest: Progress | undefined
   let shown: Progress | undefined
   let unsettled = 0
@@ -114,8 +114,6 @@ function createProgressPage(file: string, before: EditBaseline, redact: Redact) 
     isEdited: () => unsettled > 0,
   }
 }
-
-const noop = (): void => {}
 
 /** Token bucket: `size` at once, then one per `refillMs`. */
 function createTokenBucket(size: number, refillMs: number): () => boolean {

@@ -31,7 +31,7 @@ const running = buildProgress({
 })
 
 async function open(sprintDir: string, first: Progress | undefined = running) {
-  const opened = await openSprintStore({ sprintDir, fold, now: () => noon }, async (known) => known ?? first)
+  const opened = await openSprintStore({ sprintDir, fold, now: () => noon }, first)
   if (!opened) throw new Error('there is nothing to open')
   let { progress } = opened
   const { store, tornBytes } = opened

@@ -22,11 +22,13 @@ import {
   storeAuthorVersion,
   readAuthorVersions,
 } from '../edits/author-versions.ts'
-import { writeGitignore, progressPath, removeLeftovers, archiveAttempts } from '../state/sprint-folder.ts'
+import { writeGitignore, progressPath, sprintPath, removeLeftovers, archiveAttempts } from '../state/sprint-folder.ts'
 import { lockSprintFolder } from '../state/sprint-lock.ts'
 
 /** The state of one sprint, owned by this process until closed. */
 export interface SprintStore extends ProgressStore {
+  /** The progress that was saved last. */
+  readonly current: () => Progress
   readonly flush: () => Promise<void>
   /** Checks PROGRESS.yaml for edits. */
   readonly checkForEdits: () => Promise<void>
@@ -44,12 +46,12 @@ export type SprintStoreOptions = {
 }
 
 /**
- * Opens the sprint for this process. `first` returns the state of a sprint that has none yet. Fails at once, naming the owner,
- * if another process holds it.
+ * Opens the sprint for this process. A sprint that has never started takes the `compiled` state; undefined if it has no state
+ * at all. Fails at once, naming the owner, if another process holds it.
  */
 export async function openSprintStore(
   options: SprintStoreOptions,
-  first: (known: Progress | undefined) => Promise<Progress | undefined>,
+  compiled?: Progress,
 ): Promise<{ readonly store: SprintStore; readonly progress: Progress; readonly tornBytes: number } | undefined> {
   const { sprintDir, fold } = options
   const lock = lockSprintFolder(options)
@@ -57,7 +59,7 @@ export async function openSprintStore(
     await removeLeftovers(sprintDir)
     const recovered = await readJournal(sprintDir, fold, await readShownRev(sprintDir))
     const known = recovered?.progress ?? (await readProgressFile(sprintDir))
-    const progress = await first(known)
+    const progress = chooseState(known, compiled, sprintDir)
     if (!progress) {
       lock.release()
       return undefined
@@ -78,6 +80,23 @@ export async function openSprintStore(
     lock.release()
     throw unwritableIfErrno(error, sprintDir)
   }
+}
+
+function chooseState(
+  known: Progress | undefined,
+  compiled: Progress | undefined,
+  sprintDir: string,
+): Progress | undefined {
+  if (!compiled) return known
+  // A message can arrive before the agent has ever started.
+  if (!known || known.status === 'not-started')
+    return known?.messages ? { ...compiled, messages: known.messages } : compiled
+  if (known.mode === compiled.mode) return known
+  throw new RalphError(
+    'NOT_SUPPORTED',
+    `the sprint has run in ${known.mode} mode and cannot continue in ${compiled.mode} mode`,
+    { place: { file: sprintPath(sprintDir) }, hint: 'start over with: ralph compile <sprint-dir> --fresh' },
+  )
 }
 
 /** The revisions that an edit can be compared with, including versions of authors who have not read Ralph's since. */
@@ -137,6 +156,7 @@ function createSprintStore(
     }
   }
   return {
+    current: () => progress,
     save,
     flush: projection.flush,
     checkForEdits: projection.checkForEdits,

@@ -1,5 +1,5 @@
-import { crc32 } from 'node:zlib'
 import { z } from 'zod'
+import { formatLogLine, readLogLine } from '../../platform/checksummed-log.ts'
 
 const version = 1
 
@@ -17,13 +17,7 @@ export const JournalRecord = z.object({
 })
 export type JournalRecord = z.infer<typeof JournalRecord>
 
-/** `crc32hex SP json LF`. */
-export function formatRecord(record: Omit<JournalRecord, 'v'>): string {
-  const json = JSON.stringify({ v: version, ...record })
-  return `${recordChecksum(json)} ${json}\n`
-}
-
-const recordChecksum = (text: string): string => crc32(text).toString(16).padStart(8, '0')
+export const formatRecord = (record: Omit<JournalRecord, 'v'>): string => formatLogLine({ v: version, ...record })
 
 export type Segment = {
   readonly records: readonly JournalRecord[]
@@ -63,8 +57,8 @@ function hasGoodRecord(bytes: Buffer, from: number): boolean {
 }
 
 function parseRecord(line: string): JournalRecord | undefined {
-  const json = line.slice(9)
-  if (line[8] !== ' ' || recordChecksum(json) !== line.slice(0, 8)) return undefined
+  const json = readLogLine(line)
+  if (json === undefined) return undefined
   try {
     const parsed = JournalRecord.safeParse(JSON.parse(json), { jitless: true })
     return parsed.success ? parsed.data : undefined

@@ -8,7 +8,7 @@ import { removeDurably, writeFileAtomic } from '../../platform/files/atomic-file
 import { exists, listFolder, createFolder, moveFile, readBytes } from '../../platform/files/files.ts'
 import type { ProgressStore } from '../../runtime/ports.ts'
 import { encodeProgress } from './encode-progress.ts'
-import { createSerialQueue } from '../../platform/async.ts'
+import { serialize } from '../../platform/async.ts'
 import { formatRecord, readSegment, type JournalRecord, type Segment } from './journal-record.ts'
 
 type RecordedFact = Parameters<ProgressStore['save']>[1]
@@ -59,38 +59,21 @@ export async function readJournal(
   for (const number of numbers.toReversed()) {
     const file = join(folder, segmentName(number))
     const bytes = await readBytes(file)
-    const question = { file, bytes, fold, shownRev }
-    const known = takeCachedRead(question)
-    if (known) return known
     const segment = readSegment(bytes)
     if (segment.problem === 'damaged') throw journalDamaged(file, segment)
     const [first, ...rest] = segment.records
     // A segment is created atomically, with its snapshot; one without it was lost by the disk. The previous segment still counts.
     if (first?.kind !== 'snapshot') continue
-    const found = { ...replayRecords(first, rest, question), segment: number, ...measureSegment(bytes, segment, first) }
-    cachedRead = { question, found }
-    return found
+    const replayed = replayRecords(first, rest, { file, fold, shownRev })
+    return { ...replayed, segment: number, ...measureSegment(bytes, segment, first) }
   }
   return undefined
 }
 
 type JournalRead = {
   readonly file: string
-  readonly bytes: Buffer
   readonly fold: Fold
   readonly shownRev: number | undefined
-}
-
-/** `ralph run` reads the journal twice, first to check whether the sprint can run: with a long plan, that is most of a start. */
-let cachedRead: { readonly question: JournalRead; readonly found: RecoveredJournal } | undefined
-
-/** The same bytes give the same result. Used once. */
-function takeCachedRead({ file, bytes, fold, shownRev }: JournalRead): RecoveredJournal | undefined {
-  if (!cachedRead) return undefined
-  const { question, found } = cachedRead
-  const isSame = question.file === file && question.fold === fold && question.shownRev === shownRev
-  cachedRead = undefined
-  return isSame && question.bytes.equals(bytes) ? found : undefined
 }
 
 /** The progress at a `rev` of the current plan; undefined if the plan never had this rev, or it is no longer known. */
@@ -183,7 +166,7 @@ export async function openJournal(
 ): Promise<Journal> {
   const folder = journalFolder(sprintDir)
   const epoch = start.epoch + 1
-  const enqueue = createSerialQueue()
+  const enqueue = serialize()
   let { seq, edit } = start
   let broken: unknown
   await createFolder(folder)

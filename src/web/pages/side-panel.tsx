@@ -9,7 +9,7 @@ import type { ToolCall } from '../features/transcript/tool-call.ts'
 import { Card, CardHead } from '../ui/card.tsx'
 import { DiffSize } from '../ui/diff-size.tsx'
 import { Skeleton } from '../ui/states.tsx'
-import { pluralize } from '../words/numbers.ts'
+import { pluralize } from '../../words/counts.ts'
 import type { SetSearch } from './sprint-detail.tsx'
 
 type SidePanelProps = {

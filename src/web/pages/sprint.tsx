@@ -1,3 +1,4 @@
+import { isNotesProtocol } from '../../contract/way.ts'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useCallback, useMemo } from 'react'
@@ -18,7 +19,7 @@ import { ErrorPage } from '../shell/error-page.tsx'
 import { useKeys } from '../shell/shortcuts.ts'
 import { useTitle } from '../shell/title.ts'
 import { Skeleton } from '../ui/states.tsx'
-import { statusWord } from '../words/situation.ts'
+import { statusWords } from '../../words/status.ts'
 import { NotesCard } from './notes-card.tsx'
 import { SprintDetail } from './sprint-detail.tsx'
 
@@ -55,7 +56,7 @@ function SprintView({ sprint, iterations }: { sprint: FleetSprint; iterations: r
     [navigate],
   )
   const { progress } = sprint
-  useTitle(`${statusWord[progress.status]} ${progress.stats.currentIteration} · ${progress.goal.slice(0, 60)}`)
+  useTitle(`${statusWords[progress.status].label} ${progress.stats.currentIteration} · ${progress.goal.slice(0, 60)}`)
   useIterationKeys(
     cells.flatMap((cell) => (cell.kind === 'iteration' ? [cell.number] : [])),
     chosen,
@@ -82,7 +83,7 @@ function SprintView({ sprint, iterations }: { sprint: FleetSprint; iterations: r
       <div className="grid grid-cols-[280px_minmax(0,1fr)] items-start gap-3.5 max-lg:grid-cols-1 xl:grid-cols-[280px_minmax(0,1fr)_400px]">
         <div className="space-y-3.5 max-lg:order-2 max-lg:grid max-lg:grid-cols-2 max-lg:gap-3.5 max-lg:space-y-0 max-sm:grid-cols-1">
           <Steps progress={progress} iteration={chosen} onChoose={choose} />
-          {sprint.protocol === 'notes' && <NotesCard agentId={sprint.agentId} />}
+          {isNotesProtocol(sprint.protocol) && <NotesCard agentId={sprint.agentId} />}
           <ChecksCard iterations={iterations} progress={progress} chosen={chosen} onChoose={choose} />
         </div>
         <SprintDetail sprint={sprint} iterations={iterations} mayWrite={mayWrite} tall={!question} />

@@ -7,7 +7,8 @@ import { useTitle } from '../shell/title.ts'
 import { Card, CardHead } from '../ui/card.tsx'
 import { ColumnChart } from '../ui/column-chart.tsx'
 import { EmptyState, ProblemNotice, Skeleton } from '../ui/states.tsx'
-import { formatCount, formatUsd, pluralize } from '../words/numbers.ts'
+import { formatCount, pluralize } from '../../words/counts.ts'
+import { formatUsd } from '../../words/money.ts'
 
 /** Cost and tokens of the last 30 days. */
 export function UsagePage() {

@@ -1,3 +1,4 @@
+import { isNotesProtocol } from '../../contract/way.ts'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useLocation, useParams } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
@@ -23,7 +24,9 @@ export function Crumbs() {
       </Link>
       {names[pathname] !== undefined && <Crumb>{names[pathname]}</Crumb>}
       {ofAgent !== undefined && <AgentCrumb agentId={ofAgent} last={sprintId === undefined} />}
-      {sprint && <Crumb>{sprint.protocol === 'notes' ? 'Ralph Mode' : `Sprint ${sprint.progress.sprintId}`}</Crumb>}
+      {sprint && (
+        <Crumb>{isNotesProtocol(sprint.protocol) ? 'Ralph Mode' : `Sprint ${sprint.progress.sprintId}`}</Crumb>
+      )}
     </nav>
   )
 }

@@ -1,6 +1,7 @@
 import { useConnection } from '../data/live.ts'
 import { useNow } from '../ui/now.ts'
-import { formatExactTime, formatRoughly } from '../words/numbers.ts'
+import { formatExactTime } from '../words/time-of-day.ts'
+import { formatAge } from '../../words/durations.ts'
 
 /** Old data is shown with its age, never hidden. */
 export function LiveBanner() {
@@ -11,7 +12,7 @@ export function LiveBanner() {
     <p role="status" className="border-b border-line bg-warn-bg px-5 py-1.5 text-center text-warn">
       {at === undefined
         ? 'Cannot reach the backend; reconnecting.'
-        : `Live updates lost ${formatRoughly(now - at)} ago. Showing the state at ${formatExactTime(at)}; reconnecting.`}
+        : `Live updates lost ${formatAge(now - at)} ago. Showing the state at ${formatExactTime(at)}; reconnecting.`}
     </p>
   )
 }

@@ -1,6 +1,9 @@
+import { backoffMs } from '../../contract/backoff.ts'
+
 const key = 'ralph.reloaded'
 /** A chunk that is still missing this soon after a reload is missing for good. */
 const reloadGraceMs = 60_000
+const healthBackoff = { firstMs: 500, maxMs: 10_000 }
 
 /**
  * Loads a part of the page on demand. A page that stayed open during an upgrade requests chunks that no longer exist
@@ -19,9 +22,9 @@ export async function loadChunk<T>(load: () => Promise<T>): Promise<T> {
 }
 
 async function isBackendUp(): Promise<void> {
-  for (let pause = 500; ; pause = Math.min(10_000, pause * 2)) {
+  for (let failures = 1; ; failures++) {
     const answer = await fetch('/healthz', { cache: 'no-store' }).catch(() => undefined)
     if (answer?.ok === true) return
-    await new Promise((resolve) => setTimeout(resolve, pause))
+    await new Promise((resolve) => setTimeout(resolve, backoffMs(healthBackoff, failures, Math.random())))
   }
 }

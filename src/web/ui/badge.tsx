@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import { classes } from './classes.ts'
-import { groundClasses, type Tone } from '../words/tone.ts'
+import { groundClasses } from '../words/tone.ts'
+import type { Tone } from '../../words/tone.ts'
 
 export const Badge = ({ tone = 'quiet', children }: { tone?: Tone; children: ReactNode }) => (
   <span

@@ -1,10 +1,10 @@
-import { formatCount } from '../words/numbers.ts'
+import { formatCount } from '../../words/counts.ts'
 
 /** +412 −96; omits zeros. */
 export const DiffSize = ({ added, removed }: { added: number; removed: number }) => (
   <span className="whitespace-nowrap">
-    {added > 0 && <span className="text-ok">+{formatCount(added).replace(' ', '')}</span>}
+    {added > 0 && <span className="text-ok">+{formatCount(added)}</span>}
     {added > 0 && removed > 0 && ' '}
-    {removed > 0 && <span className="text-bad">−{formatCount(removed).replace(' ', '')}</span>}
+    {removed > 0 && <span className="text-bad">−{formatCount(removed)}</span>}
   </span>
 )

@@ -1,5 +1,6 @@
 import { classes } from './classes.ts'
-import { fillClasses, type Tone } from '../words/tone.ts'
+import { fillClasses } from '../words/tone.ts'
+import type { Tone } from '../../words/tone.ts'
 
 /** Has a text label for users who do not see its colour. */
 export const Dot = ({ tone, label, live = false }: { tone: Tone; label?: string; live?: boolean }) => (

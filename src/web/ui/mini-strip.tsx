@@ -1,5 +1,6 @@
 import { classes } from './classes.ts'
-import { fillClasses, type Tone } from '../words/tone.ts'
+import { fillClasses } from '../words/tone.ts'
+import type { Tone } from '../../words/tone.ts'
 
 export type MiniStripMark = { readonly key: number; readonly tone: Tone; readonly live?: boolean }
 

@@ -1,5 +1,6 @@
 import { useNow } from './now.ts'
-import { formatAgo, formatFullTime } from '../words/numbers.ts'
+import { formatAgo } from '../../words/durations.ts'
+import { formatFullTime } from '../words/time-of-day.ts'
 
 /** A relative time that stays current; the exact time with its zone on hover. */
 export const Ago = ({ at }: { at: number }) => {

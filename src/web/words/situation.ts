@@ -1,6 +1,7 @@
 import type { FleetRow } from '../../contract/fleet/agent.ts'
 import type { SprintStatus } from '../../contract/progress.ts'
-import type { Tone } from './tone.ts'
+import { statusWords } from '../../words/status.ts'
+import type { Tone } from '../../words/tone.ts'
 
 /** The counters of the fleet page, which filter it. */
 export type SituationGroup = 'running' | 'needs-you' | 'parked' | 'failed' | 'resting'
@@ -47,17 +48,17 @@ function situationBySprint(status: SprintStatus, recent: boolean): AgentSituatio
       return { group: 'parked', tone: 'warn', label: 'Parked' }
     case 'failed':
     case 'blocked':
-      return recent ? { group: 'failed', tone: 'bad', label: statusWord[status] } : undefined
+      return recent ? { group: 'failed', tone: 'bad', label: statusWords[status].label } : undefined
     case 'limit-reached':
-      return recent ? { group: 'failed', tone: 'warn', label: statusWord[status] } : undefined
+      return recent ? { group: 'failed', tone: 'warn', label: statusWords[status].label } : undefined
     case 'paused':
     case 'paused-at-breakpoint':
     case 'interrupted':
-      return { group: 'resting', tone: 'quiet', label: statusWord[status] }
+      return { group: 'resting', tone: 'quiet', label: statusWords[status].label }
     case 'completed':
-      return recent ? { group: 'resting', tone: 'ok', label: statusWord[status] } : undefined
+      return recent ? { group: 'resting', tone: 'ok', label: statusWords[status].label } : undefined
     case 'not-started':
-      return { group: 'running', tone: 'quiet', label: statusWord[status] }
+      return { group: 'running', tone: 'quiet', label: statusWords[status].label }
   }
 }
 
@@ -68,34 +69,6 @@ function situationByAgent({ agent, machine }: FleetRow): AgentSituation {
   if (!machine.reachable) return { group: 'resting', tone: 'bad', label: 'Offline' }
   if (agent.state === 'running') return { group: 'running', tone: 'info', label: 'Running · your prompt', live: true }
   return { group: 'resting', tone: 'quiet', label: 'Idle' }
-}
-
-export const statusWord: Readonly<Record<SprintStatus, string>> = {
-  'not-started': 'Waiting for its turn',
-  'in-progress': 'Running',
-  paused: 'Paused',
-  'paused-at-breakpoint': 'Paused at a breakpoint',
-  parked: 'Parked',
-  'needs-human': 'Needs you',
-  completed: 'Done',
-  blocked: 'Blocked',
-  failed: 'Failed',
-  'limit-reached': 'Limit reached',
-  interrupted: 'Stopped',
-}
-
-export const statusTone: Readonly<Record<SprintStatus, Tone>> = {
-  'not-started': 'quiet',
-  'in-progress': 'info',
-  paused: 'quiet',
-  'paused-at-breakpoint': 'warn',
-  parked: 'warn',
-  'needs-human': 'warn',
-  completed: 'ok',
-  blocked: 'bad',
-  failed: 'bad',
-  'limit-reached': 'warn',
-  interrupted: 'quiet',
 }
 
 const rank: Readonly<Record<SituationGroup, number>> = { 'needs-you': 0, failed: 1, parked: 2, running: 3, resting: 4 }
@@ -112,11 +85,4 @@ export function sortByNeed(rows: readonly FleetRow[], now: number): FleetRow[] {
   const order = (a: (typeof weighed)[number], b: (typeof weighed)[number]): number =>
     a.rank - b.rank || (a.rank === rank.resting ? b.since - a.since : a.since - b.since)
   return weighed.toSorted(order).map(({ row }) => row)
-}
-
-/** `claude`; for a command only the distinguishing part: `node my-agent.mjs`. */
-export function programName(program: string): string {
-  if (!program.startsWith('command:')) return program
-  const words = program.slice('command:'.length).split(' ').slice(0, 2)
-  return words.map((word) => word.split('/').at(-1)).join(' ')
 }

@@ -1,5 +1,6 @@
-/** The meaning of each colour. Nothing else is coloured. */
-export type Tone = 'ok' | 'warn' | 'bad' | 'info' | 'accent' | 'quiet'
+import type { Tone } from '../../words/tone.ts'
+
+// Each tone has one colour. Nothing else is coloured.
 
 export const fillClasses: Readonly<Record<Tone, string>> = {
   ok: 'bg-ok-fill',

@@ -5,15 +5,15 @@ import { agents } from '../../database/agent.ts'
 import { archiveAgent, createAgent, resetAgent } from '../../agents/agents.ts'
 import { recordRowChanges } from '../../feed/event-log.ts'
 import { chooseMachine } from '../../machines/placement.ts'
-import type { Fleet } from '../../fleet/ports.ts'
+import type { Fleet } from '../../fleet/fleet.ts'
 import { cancelPrompt, interruptAgent, movePrompt, enqueuePrompt } from '../../prompts/prompts.ts'
 import { startRalphMode, stopRalphMode } from '../../sprints/ralph-mode.ts'
-import { lockAgent } from '../../database/locked-rows.ts'
 import { readEstimate, listAgents, listConversations, listPrompts, listSharedRows } from '../../views/agents.ts'
 import { listEvents } from '../../views/sprints.ts'
 import { showAgent, showPrompt } from '../../views/show.ts'
 import type { RouteHandlers } from '../calls/call.ts'
 import { toRequester, toViewer } from './caller-views.ts'
+import { agentTransaction, updateAgent } from '../../fleet/transaction.ts'
 
 type ManagementRoute = Pick<RouteHandlers, 'listAgents' | 'createAgent' | 'getAgent' | 'changeAgent' | 'archiveAgent'>
 type WorkRoute = Pick<
@@ -53,16 +53,15 @@ const managementHandlers = (fleet: Fleet): ManagementRoute => {
       return { ...row, access: level }
     },
     changeAgent: ({ ids: { agentId }, body: { name, program, model } }) =>
-      fleet.database.transaction(async (tx) => {
-        const agent = await lockAgent(tx, agentId)
+      agentTransaction(fleet, agentId, async (t) => {
         const fields = {
           ...(name !== undefined && { name }),
           ...(program !== undefined && { program }),
           ...(model !== undefined && { model }),
         }
-        if (Object.keys(fields).length > 0) await tx.db.update(agents).set(fields).where(eq(agents.id, agentId))
-        await recordRowChanges(fleet, tx, { kind: 'agent', agentId })
-        return showAgent({ ...agent, ...fields })
+        if (Object.keys(fields).length > 0) await updateAgent(t, fields)
+        await recordRowChanges(t, { kind: 'agent', agentId })
+        return showAgent(t.agent)
       }),
     archiveAgent: async ({ ids }) => showAgent(await archiveAgent(fleet, ids.agentId)),
   }

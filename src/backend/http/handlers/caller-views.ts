@@ -1,4 +1,4 @@
-import type { Requester } from '../../fleet/ports.ts'
+import type { Requester } from '../../fleet/fleet.ts'
 import type { Viewer } from '../../views/agents.ts'
 import type { ApiCaller } from '../calls/call.ts'
 

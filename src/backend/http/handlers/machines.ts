@@ -4,9 +4,10 @@ import type { Machine } from '../../../contract/fleet/machine.ts'
 import { machines } from '../../database/machine.ts'
 import { recordRowChanges } from '../../feed/event-log.ts'
 import { dispatchMachine } from '../../machines/machine-state.ts'
-import type { Fleet } from '../../fleet/ports.ts'
+import type { Fleet } from '../../fleet/fleet.ts'
 import { listMachines, findMachine } from '../../views/machines.ts'
 import type { RouteHandlers } from '../calls/call.ts'
+import { transaction } from '../../fleet/transaction.ts'
 
 /** Operations of the machine listener. */
 export interface MachineAdmission {
@@ -41,9 +42,9 @@ export function machineRouteHandlers(fleet: Fleet, admission: MachineAdmission, 
       const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined))
       // Activating a machine acknowledges its alarm.
       const fields = { ...given, ...(body.status === 'active' && { alarm: null }) }
-      await fleet.database.transaction(async (tx) => {
-        if (Object.keys(fields).length > 0) await tx.db.update(machines).set(fields).where(eq(machines.id, machineId))
-        await recordRowChanges(fleet, tx, { kind: 'machine', machineId })
+      await transaction(fleet, async (t) => {
+        if (Object.keys(fields).length > 0) await t.tx.db.update(machines).set(fields).where(eq(machines.id, machineId))
+        await recordRowChanges(t, { kind: 'machine', machineId })
       })
       await dispatchMachine(fleet, machineId)
       return found(machineId)
@@ -52,7 +53,7 @@ export function machineRouteHandlers(fleet: Fleet, admission: MachineAdmission, 
       const { local } = await found(machineId)
       if (local) throw new RalphError('MACHINE_REFUSED', 'the backend itself runs on this machine')
       await admission.revoke(machineId)
-      await fleet.database.transaction(async (tx) => recordRowChanges(fleet, tx, { kind: 'machine', machineId }))
+      await transaction(fleet, (t) => recordRowChanges(t, { kind: 'machine', machineId }))
       return found(machineId)
     },
     updateMachine: async ({ ids: { machineId }, body: { version = backendVersion } }) => {

@@ -3,7 +3,7 @@ import { RalphError } from '../../../contract/errors.ts'
 import { formatTimestamp } from '../../../contract/time.ts'
 import { events } from '../../database/event.ts'
 import { requireObserved } from '../../sprints/observed-sprints.ts'
-import type { Fleet } from '../../fleet/ports.ts'
+import type { Fleet } from '../../fleet/fleet.ts'
 import {
   answerSprint,
   dismissQuestion,

@@ -6,7 +6,8 @@ import { useAction } from '../../data/use-action.ts'
 import { Dot } from '../../ui/dot.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { Ago } from '../../ui/moment.tsx'
-import { programName, describeSituation } from '../../words/situation.ts'
+import { programName } from '../../../words/status.ts'
+import { describeSituation } from '../../words/situation.ts'
 
 type AgentHeaderProps = { readonly row: FleetRow; readonly mayWrite: boolean; readonly onRalphMode: () => void }
 

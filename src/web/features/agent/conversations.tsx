@@ -4,7 +4,9 @@ import { describeError } from '../../data/api.ts'
 import { useNow } from '../../ui/now.ts'
 import { conversationsQuery } from '../../data/queries.ts'
 import { EmptyState, ProblemNotice, SkeletonRows } from '../../ui/states.tsx'
-import { formatDurationShort, pluralize, formatTimeOfDay } from '../../words/numbers.ts'
+import { formatDurationShort } from '../../../words/durations.ts'
+import { pluralize } from '../../../words/counts.ts'
+import { formatTimeOfDay } from '../../words/time-of-day.ts'
 
 /** Conversations before each reset. Those of a sprint link to its transcript. */
 export function ConversationList({ agentId }: { agentId: string }) {

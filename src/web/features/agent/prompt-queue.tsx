@@ -9,8 +9,9 @@ import { Badge } from '../../ui/badge.tsx'
 import { IconButton } from '../../ui/button.tsx'
 import { MarkdownText } from '../../ui/markdown.tsx'
 import { EmptyState } from '../../ui/states.tsx'
-import type { Tone } from '../../words/tone.ts'
-import { formatAgo, formatDurationShort, formatUsd } from '../../words/numbers.ts'
+import type { Tone } from '../../../words/tone.ts'
+import { formatAgo, formatDurationShort } from '../../../words/durations.ts'
+import { formatUsd } from '../../../words/money.ts'
 import { findMoveTarget, orderPrompts } from './queue-order.ts'
 
 type PromptQueueProps = {

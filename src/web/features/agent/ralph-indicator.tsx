@@ -5,7 +5,7 @@ import { api } from '../../data/api.ts'
 import { useAction } from '../../data/use-action.ts'
 import { buttonLook } from '../../ui/button.tsx'
 import { Menu } from '../../ui/menu.tsx'
-import { formatCap, formatUsd } from '../../words/numbers.ts'
+import { formatCap, formatUsd } from '../../../words/money.ts'
 
 /** Shows a running Ralph Mode: iteration, task, cost, and the stop menu. */
 export function RalphIndicator({ row: { agent, sprint }, mayWrite }: { row: FleetRow; mayWrite: boolean }) {

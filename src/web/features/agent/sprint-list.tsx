@@ -1,3 +1,4 @@
+import { isNotesProtocol } from '../../../contract/way.ts'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { describeError } from '../../data/api.ts'
@@ -5,8 +6,10 @@ import { useNow } from '../../ui/now.ts'
 import { sprintsQuery } from '../../data/queries.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { EmptyState, ProblemNotice, SkeletonRows } from '../../ui/states.tsx'
-import { formatAgo, formatUsd, pluralize } from '../../words/numbers.ts'
-import { statusTone, statusWord } from '../../words/situation.ts'
+import { formatAgo } from '../../../words/durations.ts'
+import { formatUsd } from '../../../words/money.ts'
+import { pluralize } from '../../../words/counts.ts'
+import { statusWords } from '../../../words/status.ts'
 
 /** Every sprint of this agent, newest first. */
 export function SprintList({ agentId }: { agentId: string }) {
@@ -28,11 +31,11 @@ export function SprintList({ agentId }: { agentId: string }) {
               {progress.goal}
             </Link>
             <span className="block text-sm text-faint">
-              {protocol === 'notes' ? 'Ralph Mode' : 'planned'} · {formatAgo(createdAt, now)} ·{' '}
+              {isNotesProtocol(protocol) ? 'Ralph Mode' : 'planned'} · {formatAgo(createdAt, now)} ·{' '}
               {pluralize(progress.stats.currentIteration, 'iteration')} · {formatUsd(progress.stats.costUsd)}
             </span>
           </span>
-          <Badge tone={statusTone[progress.status]}>{statusWord[progress.status]}</Badge>
+          <Badge tone={statusWords[progress.status].tone}>{statusWords[progress.status].label}</Badge>
         </li>
       ))}
     </ul>

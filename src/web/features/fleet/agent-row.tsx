@@ -6,9 +6,11 @@ import { classes } from '../../ui/classes.ts'
 import { DiffSize } from '../../ui/diff-size.tsx'
 import { Dot } from '../../ui/dot.tsx'
 import { MiniStrip } from '../../ui/mini-strip.tsx'
-import { formatAgo, formatCap, formatUsd, formatRoughly, formatTimeOfDay } from '../../words/numbers.ts'
+import { formatAgo, formatAge } from '../../../words/durations.ts'
+import { formatCap, formatUsd } from '../../../words/money.ts'
+import { formatTimeOfDay } from '../../words/time-of-day.ts'
 import { describeSituation } from '../../words/situation.ts'
-import { verdictBadge } from '../../words/verdict.ts'
+import { verdictBadge } from '../../../words/verdict.ts'
 import { RowActions } from './row-actions.tsx'
 
 /** Shared by the head and every row. */
@@ -75,10 +77,10 @@ function AgentStateCell({ row, now }: { row: FleetRow; now: number }) {
 
 /** The second line: how old the state is, and what happens next. */
 function stateDetail({ agent, machine, sprint, lastEventAt, queued }: FleetRow, now: number): string {
-  if (sprint?.question) return `waiting for you for ${formatRoughly(now - sprint.question.askedAt)} · ${machine.name}`
+  if (sprint?.question) return `waiting for you for ${formatAge(now - sprint.question.askedAt)} · ${machine.name}`
   if (sprint?.parked) {
     const { reason, until } = sprint.parked
-    return `${reason} · resumes ${formatTimeOfDay(until, now)}, in ${formatRoughly(until - now)}`
+    return `${reason} · resumes ${formatTimeOfDay(until, now)}, in ${formatAge(until - now)}`
   }
   if (!machine.reachable)
     return machine.lastSeenAt === undefined

@@ -3,8 +3,9 @@ import type { ReactNode } from 'react'
 import type { FleetRow } from '../../../contract/fleet/agent.ts'
 import { classes } from '../../ui/classes.ts'
 import { Dot } from '../../ui/dot.tsx'
-import type { Tone } from '../../words/tone.ts'
-import { formatUsd, formatRoughly } from '../../words/numbers.ts'
+import type { Tone } from '../../../words/tone.ts'
+import { formatUsd } from '../../../words/money.ts'
+import { formatAge } from '../../../words/durations.ts'
 import { type SituationGroup, describeSituation } from '../../words/situation.ts'
 
 type CountersProps = {
@@ -42,7 +43,7 @@ export function Counters({ rows, now, shown, todayUsd }: CountersProps) {
 
 function parkedLabel(rows: readonly FleetRow[], now: number): string {
   const next = Math.min(...rows.flatMap(({ sprint }) => sprint?.parked?.until ?? []))
-  return Number.isFinite(next) && next > now ? `Parked · ${formatRoughly(next - now)}` : 'Parked'
+  return Number.isFinite(next) && next > now ? `Parked · ${formatAge(next - now)}` : 'Parked'
 }
 
 type CounterProps = {

@@ -5,7 +5,7 @@ import { useAction } from '../../data/use-action.ts'
 import { Button } from '../../ui/button.tsx'
 import { CommandLine } from '../../ui/command-line.tsx'
 import { Dot } from '../../ui/dot.tsx'
-import { formatDurationShort } from '../../words/numbers.ts'
+import { formatDurationShort } from '../../../words/durations.ts'
 
 /** Shows the commands that connect a machine, and waits until it is connected. */
 export function ConnectMachine({ machines }: { machines: number }) {

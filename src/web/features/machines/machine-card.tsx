@@ -12,8 +12,9 @@ import { Dialog, DialogBody, DialogFoot } from '../../ui/dialog.tsx'
 import { Dot } from '../../ui/dot.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { Ago } from '../../ui/moment.tsx'
-import type { Tone } from '../../words/tone.ts'
-import { formatBytes, formatRoughly } from '../../words/numbers.ts'
+import type { Tone } from '../../../words/tone.ts'
+import { formatBytes } from '../../../words/counts.ts'
+import { formatAge } from '../../../words/durations.ts'
 
 const tones: Readonly<Record<Machine['status'], Tone>> = {
   pending: 'warn',
@@ -81,12 +82,12 @@ function MachineFacts({ machine }: { machine: Machine }) {
       {certificate && (
         <MachineFactItem name="certificate">
           <span title={certificate.serial}>
-            {certificate.expiresAt > now ? `for ${formatRoughly(certificate.expiresAt - now)}` : 'expired'}
+            {certificate.expiresAt > now ? `for ${formatAge(certificate.expiresAt - now)}` : 'expired'}
           </span>
         </MachineFactItem>
       )}
       {clockSkewMs !== undefined && Math.abs(clockSkewMs) > 2000 && (
-        <MachineFactItem name="clock">{formatRoughly(Math.abs(clockSkewMs))} off</MachineFactItem>
+        <MachineFactItem name="clock">{formatAge(Math.abs(clockSkewMs))} off</MachineFactItem>
       )}
     </dl>
   )

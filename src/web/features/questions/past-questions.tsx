@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import type { SprintQuestion } from '../../../contract/fleet/question.ts'
 import { useNow } from '../../ui/now.ts'
 import { Badge } from '../../ui/badge.tsx'
-import { formatAgo } from '../../words/numbers.ts'
+import { formatAgo } from '../../../words/durations.ts'
 
 /** Past questions with their answers. */
 export function PastQuestions({ questions }: { questions: readonly SprintQuestion[] }) {

@@ -7,7 +7,7 @@ import { Button } from '../../ui/button.tsx'
 import { classes } from '../../ui/classes.ts'
 import { Textarea } from '../../ui/field.tsx'
 import { MarkdownText } from '../../ui/markdown.tsx'
-import { formatRoughly } from '../../words/numbers.ts'
+import { formatAge } from '../../../words/durations.ts'
 
 type QuestionCardProps = {
   readonly question: SprintQuestion
@@ -42,7 +42,7 @@ export function QuestionCard({ question, mayAnswer, children, onDismiss, focused
             </div>
           )}
           <p className="text-dim">
-            {answerConsequence(question)} Waiting {formatRoughly(now - question.askedAt)}.
+            {answerConsequence(question)} Waiting {formatAge(now - question.askedAt)}.
           </p>
         </div>
         {mayAnswer && (

@@ -3,7 +3,7 @@ import { describeError } from '../../data/api.ts'
 import { auditQuery } from '../../data/queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { EmptyState, ProblemNotice, SkeletonRows } from '../../ui/states.tsx'
-import { formatFullTime } from '../../words/numbers.ts'
+import { formatFullTime } from '../../words/time-of-day.ts'
 
 /** The audit log, newest first. */
 export function Audit() {

@@ -7,8 +7,9 @@ import { useAction } from '../../data/use-action.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { EmptyState, ProblemNotice, SkeletonRows } from '../../ui/states.tsx'
-import type { Tone } from '../../words/tone.ts'
-import { formatAgo, pluralize, formatRoughly } from '../../words/numbers.ts'
+import type { Tone } from '../../../words/tone.ts'
+import { formatAgo, formatAge } from '../../../words/durations.ts'
+import { pluralize } from '../../../words/counts.ts'
 
 const tones: Readonly<Record<Delivery['status'], Tone>> = {
   waiting: 'info',
@@ -58,7 +59,7 @@ function DeliveryItem({
         <span className="truncate text-dim">to {via === 'browser' ? `${to}'s browser` : to}</span>
         <span className="block text-sm text-faint">
           {formatAgo(createdAt, now)} · {pluralize(tries, 'try', 'tries')}
-          {nextTryAt !== undefined && nextTryAt > now && ` · next in ${formatRoughly(nextTryAt - now)}`}
+          {nextTryAt !== undefined && nextTryAt > now && ` · next in ${formatAge(nextTryAt - now)}`}
           {error !== undefined && ` · ${error}`}
         </span>
       </span>

@@ -11,7 +11,7 @@ import { Button, IconButton } from '../../ui/button.tsx'
 import { CommandLine } from '../../ui/command-line.tsx'
 import { TextInput, Select } from '../../ui/field.tsx'
 import { ProblemNotice, SkeletonRows } from '../../ui/states.tsx'
-import { formatAgo, formatRoughly } from '../../words/numbers.ts'
+import { formatAgo, formatAge } from '../../../words/durations.ts'
 
 const signInWays = {
   local: 'the user of this computer, without an account',
@@ -63,7 +63,7 @@ function Tokens() {
             <span className="min-w-0 flex-1">
               <span className="font-medium">{name}</span> <Tag>{scope}</Tag>
               <span className="block text-sm text-faint">
-                {expiresAt > now ? `expires in ${formatRoughly(expiresAt - now)}` : 'ended'} ·{' '}
+                {expiresAt > now ? `expires in ${formatAge(expiresAt - now)}` : 'ended'} ·{' '}
                 {lastUsedAt === undefined ? 'never used' : `used ${formatAgo(lastUsedAt, now)}`}
               </span>
             </span>

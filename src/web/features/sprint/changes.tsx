@@ -9,7 +9,7 @@ import { DiffSize } from '../../ui/diff-size.tsx'
 import { Select } from '../../ui/field.tsx'
 import { EmptyState, ProblemNotice, SkeletonRows } from '../../ui/states.tsx'
 import { parsePatchLines } from '../../words/line-diff.ts'
-import { pluralize } from '../../words/numbers.ts'
+import { pluralize } from '../../../words/counts.ts'
 
 export type CheckpointRange = { readonly from?: number; readonly to?: number }
 

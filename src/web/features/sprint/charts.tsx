@@ -1,7 +1,9 @@
 import type { IterationRecord } from '../../../contract/progress.ts'
 import { type ChartColumn, ColumnChart } from '../../ui/column-chart.tsx'
 import { EmptyState } from '../../ui/states.tsx'
-import { formatCount, formatDurationShort, formatUsd } from '../../words/numbers.ts'
+import { formatCount } from '../../../words/counts.ts'
+import { formatDurationShort } from '../../../words/durations.ts'
+import { formatUsd } from '../../../words/money.ts'
 
 /** Maximum number of distinguishable columns. */
 const mostColumns = 120

@@ -1,8 +1,10 @@
 import type { StoredEvent } from '../../../contract/fleet/event.ts'
 import type { FleetSprint } from '../../../contract/fleet/sprint.ts'
 import type { IterationRecord } from '../../../contract/progress.ts'
-import { formatDurationShort, formatFullTime, formatUsd } from '../../words/numbers.ts'
-import { describeVerdict } from '../../words/verdict.ts'
+import { formatDurationShort } from '../../../words/durations.ts'
+import { formatFullTime } from '../../words/time-of-day.ts'
+import { formatUsd } from '../../../words/money.ts'
+import { describeVerdict } from '../../../words/verdict.ts'
 
 /** A page without scripts that shows the sprint to people without access. All foreign text is escaped. */
 export function renderExport(

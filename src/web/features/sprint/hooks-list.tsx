@@ -1,7 +1,7 @@
 import type { HookTask, Progress } from '../../../contract/progress.ts'
 import { Badge, Tag } from '../../ui/badge.tsx'
 import { EmptyState } from '../../ui/states.tsx'
-import { formatDurationShort } from '../../words/numbers.ts'
+import { formatDurationShort } from '../../../words/durations.ts'
 
 type HooksListProps = { readonly progress: Progress; readonly iteration: number | undefined }
 

@@ -4,8 +4,10 @@ import { useEffect, useRef } from 'react'
 import { Card, CardHead } from '../../ui/card.tsx'
 import { classes } from '../../ui/classes.ts'
 import { Tooltip } from '../../ui/tooltip.tsx'
-import { formatCount, formatDurationShort, formatUsd } from '../../words/numbers.ts'
-import { describeVerdict, type VerdictSign } from '../../words/verdict.ts'
+import { formatCount } from '../../../words/counts.ts'
+import { formatDurationShort } from '../../../words/durations.ts'
+import { formatUsd } from '../../../words/money.ts'
+import { describeVerdict, type VerdictSign } from '../../../words/verdict.ts'
 import { type StripCell, stageWords } from './strip-cells.ts'
 
 type IterationStripProps = {

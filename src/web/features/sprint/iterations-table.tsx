@@ -4,8 +4,10 @@ import type { IterationRecord } from '../../../contract/progress.ts'
 import { classes } from '../../ui/classes.ts'
 import { textClasses } from '../../words/tone.ts'
 import { EmptyState } from '../../ui/states.tsx'
-import { formatCount, formatDurationShort, formatUsd } from '../../words/numbers.ts'
-import { verdictBadge, describeVerdict } from '../../words/verdict.ts'
+import { formatCount } from '../../../words/counts.ts'
+import { formatDurationShort } from '../../../words/durations.ts'
+import { formatUsd } from '../../../words/money.ts'
+import { verdictBadge, describeVerdict } from '../../../words/verdict.ts'
 
 type IterationsTableProps = {
   readonly iterations: readonly IterationRecord[]

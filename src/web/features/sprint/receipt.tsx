@@ -1,7 +1,9 @@
 import type { ReactNode } from 'react'
 import type { HookTask, IterationRecord } from '../../../contract/progress.ts'
-import { formatCount, formatDurationShort, formatUsd } from '../../words/numbers.ts'
-import { programName } from '../../words/situation.ts'
+import { formatCount } from '../../../words/counts.ts'
+import { formatDurationShort } from '../../../words/durations.ts'
+import { formatUsd } from '../../../words/money.ts'
+import { programName } from '../../../words/status.ts'
 
 type ReceiptProps = { readonly record: IterationRecord; readonly hooks: readonly HookTask[] }
 

@@ -8,15 +8,11 @@ import { DiffSize } from '../../ui/diff-size.tsx'
 import { Dot } from '../../ui/dot.tsx'
 import { Ago } from '../../ui/moment.tsx'
 import { textClasses } from '../../words/tone.ts'
-import {
-  formatCap,
-  formatCount,
-  formatDurationShort,
-  formatUsd,
-  formatRoughly,
-  formatTimeOfDay,
-} from '../../words/numbers.ts'
-import { programName, statusTone, statusWord } from '../../words/situation.ts'
+import { formatCap, formatUsd } from '../../../words/money.ts'
+import { formatCount } from '../../../words/counts.ts'
+import { formatDurationShort, formatAge } from '../../../words/durations.ts'
+import { formatTimeOfDay } from '../../words/time-of-day.ts'
+import { programName, statusWords } from '../../../words/status.ts'
 import { resumable } from './sprint-actions.tsx'
 import { stageWords } from './strip-cells.ts'
 
@@ -50,9 +46,12 @@ function SprintStateLine({ sprint, row }: { sprint: FleetSprint; row: FleetRow |
   const max = progress.limits.iterations
   return (
     <p className="flex flex-wrap items-center gap-x-1.5">
-      <Dot tone={unknown ? 'bad' : statusTone[progress.status]} live={progress.status === 'in-progress' && !unknown} />
+      <Dot
+        tone={unknown ? 'bad' : statusWords[progress.status].tone}
+        live={progress.status === 'in-progress' && !unknown}
+      />
       <span className="font-semibold">
-        {unknown ? `Unknown: ${row.machine.name} is not responding` : statusWord[progress.status]}
+        {unknown ? `Unknown: ${row.machine.name} is not responding` : statusWords[progress.status].label}
       </span>
       {progress.status === 'in-progress' && live && <span>· {live.mode}</span>}
       {progress.stats.currentIteration > 0 && (
@@ -87,7 +86,7 @@ function NextLine({ sprint: { progress, observed } }: { sprint: FleetSprint }) {
     return (
       <span className={textClasses.warn}>
         · {progress.parked.reason}, resumes {formatTimeOfDay(progress.parked.until, now)} in{' '}
-        {formatRoughly(progress.parked.until - now)}
+        {formatAge(progress.parked.until - now)}
       </span>
     )
   if (observed && resumable.has(progress.status))

@@ -1,7 +1,7 @@
 import type { FleetSprint } from '../../../contract/fleet/sprint.ts'
 import type { IterationRecord, LiveIteration } from '../../../contract/progress.ts'
-import { formatDurationShort, formatRoughly } from '../../words/numbers.ts'
-import { verdictBadge, type VerdictBadge, shortMode, describeVerdict } from '../../words/verdict.ts'
+import { formatDurationShort, formatAge } from '../../../words/durations.ts'
+import { verdictBadge, type VerdictBadge, shortMode, describeVerdict } from '../../../words/verdict.ts'
 
 export type StripCell =
   | {
@@ -44,7 +44,7 @@ export function createStripCells(
     cells.push({
       kind: 'gap',
       key: 'parked',
-      label: `limit · ${formatRoughly(Math.max(0, progress.parked.until - now))}`,
+      label: `limit · ${formatAge(Math.max(0, progress.parked.until - now))}`,
       waiting: true,
     })
   return cells
@@ -76,7 +76,7 @@ function gapCell(before: IterationRecord | undefined, startedAt: number): StripC
   const ms = before ? startedAt - before.endedAt : 0
   if (!before || ms < minGapMs) return []
   const label = before.verdict === 'needs-human' ? 'asked' : 'waited'
-  return [{ kind: 'gap', key: `gap-${before.number}`, label: `${label} · ${formatRoughly(ms)}`, waiting: false }]
+  return [{ kind: 'gap', key: `gap-${before.number}`, label: `${label} · ${formatAge(ms)}`, waiting: false }]
 }
 
 export const stageWords: Readonly<Record<LiveIteration['stage'], string>> = {

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import type { Estimate } from '../../../contract/fleet/agent.ts'
-import { formatCap, formatDurationShort, formatUsd, pluralize } from '../../words/numbers.ts'
+import { formatCap, formatUsd } from '../../../words/money.ts'
+import { formatDurationShort } from '../../../words/durations.ts'
+import { pluralize } from '../../../words/counts.ts'
 
 const optionalText = z.string().default('')
 

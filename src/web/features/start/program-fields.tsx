@@ -6,7 +6,8 @@ import { describeError } from '../../data/api.ts'
 import { useNow } from '../../ui/now.ts'
 import { machinesQuery, preflightQuery } from '../../data/queries.ts'
 import { TextInput, Select } from '../../ui/field.tsx'
-import { formatBytes, formatTimeOfDay } from '../../words/numbers.ts'
+import { formatBytes } from '../../../words/counts.ts'
+import { formatTimeOfDay } from '../../words/time-of-day.ts'
 import type { Draft } from './draft.ts'
 
 type ProgramFieldsProps = {

@@ -1,3 +1,4 @@
+import { isNotesProtocol } from '../../../contract/way.ts'
 import { api } from '../../data/api.ts'
 import { useAction } from '../../data/use-action.ts'
 import { draftChecks, type Draft, draftLimits, newAgent } from './draft.ts'
@@ -24,7 +25,7 @@ async function submitStart(
     ...(draft.model.trim() !== '' && { model: draft.model.trim() }),
     ifBusy: busy ? draft.ifBusy : ('refuse' as const),
   }
-  if (draft.protocol === 'report') return (await api.startSprint({ ...common, goal: draft.task }, options)).id
+  if (!isNotesProtocol(draft.protocol)) return (await api.startSprint({ ...common, goal: draft.task }, options)).id
   return (await api.startRalphMode({ ...common, taskDescription: draft.task }, options)).sprintId
 }
 

@@ -1,5 +1,5 @@
 import { classes } from '../../ui/classes.ts'
-import { formatDurationShort } from '../../words/numbers.ts'
+import { formatDurationShort } from '../../../words/durations.ts'
 import type { IterationLanes, TimeSpan } from './lanes.ts'
 
 /** Two lanes on a time axis: how the time of an iteration was spent. */

@@ -1,7 +1,7 @@
 import type { SprintEvent } from '../../../contract/events.ts'
 import type { StoredEvent } from '../../../contract/fleet/event.ts'
 import { startCall, endCall, isShell, type ToolCall } from './tool-call.ts'
-import { describeMark, type TranscriptMark } from './marks.ts'
+import { describeEvent, type EventSentence } from '../../../words/event-sentences.ts'
 
 export type TranscriptRowData =
   | { readonly kind: 'text'; readonly key: string; readonly at: number; readonly since: number; readonly text: string }
@@ -26,7 +26,7 @@ export type TranscriptRowData =
       readonly key: string
       readonly at: number
       readonly since: number
-      readonly mark: TranscriptMark
+      readonly mark: EventSentence
     }
   | {
       readonly kind: 'iteration'
@@ -62,7 +62,7 @@ export function createRows(
       if (event.event.text.trim() !== '') rows.push({ kind: 'text', key, at, since, text: event.event.text })
     } else if (event.type === 'iteration-started') rows.push({ kind: 'iteration', key, at, since, event })
     else {
-      const mark = describeMark(event)
+      const mark = describeEvent(event)
       if (mark) rows.push({ kind: 'mark', key, at, since, mark })
     }
   }

@@ -6,8 +6,9 @@ import { Dot } from '../../ui/dot.tsx'
 import { MarkdownText } from '../../ui/markdown.tsx'
 import { groundClasses, textClasses } from '../../words/tone.ts'
 import { countDiffLines } from '../../words/line-diff.ts'
-import { formatDurationShort, formatFullTime, formatStopwatch } from '../../words/numbers.ts'
-import type { TranscriptMark } from './marks.ts'
+import { formatDurationShort, formatStopwatch } from '../../../words/durations.ts'
+import { formatFullTime } from '../../words/time-of-day.ts'
+import type { EventSentence } from '../../../words/event-sentences.ts'
 import type { TranscriptRowData } from './rows.ts'
 import { toolCallDiff, shellCommand, exitText, isShell, type ToolCall } from './tool-call.ts'
 
@@ -153,7 +154,7 @@ function FoldedRow({
   )
 }
 
-const MarkRow = ({ row, mark }: { row: TranscriptRowData; mark: TranscriptMark }) => (
+const MarkRow = ({ row, mark }: { row: TranscriptRowData; mark: EventSentence }) => (
   <div className={classes(frame, mark.loud === true && groundClasses[mark.tone])}>
     <RowTime row={row} />
     <span className="min-w-0">

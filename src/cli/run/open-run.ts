@@ -1,0 +1,162 @@
+import type { Protection } from '../../agents/cells/protection.ts'
+import type { Driver } from '../../agents/drivers/driver.ts'
+import type { SprintEvent } from '../../contract/events.ts'
+import type { Progress, RunLimits } from '../../contract/progress.ts'
+import { createPorts, openMachineLimits } from '../../host/create-ports.ts'
+import { openSprint, type OpenedSprint } from '../../host/open-sprint.ts'
+import { limitConcurrency } from '../../runtime/limit-concurrency.ts'
+import { runSprint, type SprintRun } from '../../runtime/run-sprint.ts'
+import type { SprintStore } from '../../storage/sprint/sprint-store.ts'
+import { findProject } from '../../storage/state/sprint-folder.ts'
+import { chooseAgents, requireInstalledDriver } from '../agents/choose-agent.ts'
+import { resolveProtection } from '../agents/protection.ts'
+import type { Io } from '../io/io.ts'
+import { ralphHome } from '../io/ralph-home.ts'
+import { createSprintRedactor } from '../io/secrets.ts'
+import type { SprintPlan } from '../sprint/compile-plan.ts'
+import { createNotifier } from './notifier.ts'
+import { createRunProver } from './run-prover.ts'
+import { resolveRunLocation, type RunLocation } from './run-location.ts'
+
+/** Maximum number of hooks at once. */
+const hookSlots = 4
+
+export type RunChoices = {
+  readonly sprintDir: string
+  readonly limits: { readonly [K in keyof RunLimits]: RunLimits[K] | undefined }
+  readonly agent?: string
+  readonly model?: string
+}
+
+type Notice = { readonly level: 'info' | 'warning'; readonly text: string }
+
+/** A sprint that is ready to run. It belongs to this process until closed. */
+export interface OpenedRun {
+  readonly sprintDir: string
+  readonly project: string
+  readonly store: SprintStore
+  /** The state at the start; `store.current()` is the state now. */
+  readonly progress: Progress
+  /** First choice, then fallbacks; all of them are installed. */
+  readonly drivers: readonly [Driver, ...Driver[]]
+  readonly detectedChecks: Progress['doneWhen']
+  /** What SPRINT.yaml has changed since the last run. */
+  readonly changes: readonly string[]
+  /** What the user should know before the start. */
+  readonly notices: readonly Notice[]
+  readonly start: (observe: (event: SprintEvent) => void) => Promise<SprintRun>
+}
+
+/** Opens a sprint and resolves everything its run needs, without a terminal. Close its store in the end. */
+export async function openRun(choices: RunChoices, plan: SprintPlan, io: Io): Promise<OpenedRun> {
+  const { sprintDir } = choices
+  const project = findProject(sprintDir, io.cwd)
+  const inProject = { ...io, cwd: project }
+  const { agent, review, sandbox } = plan.configured
+  const agents = chooseAgents(choices.agent === undefined ? agent : [choices.agent], inProject)
+  const protection = await resolveProtection(sandbox, io)
+  // Fail now rather than after the work is done.
+  if (review) requireInstalledDriver(review.agent, inProject)
+  const redact = createSprintRedactor(sprintDir, io)
+  const opened = await openSprint({ sprintDir, compiled: plan.compiled, now: io.now, redact })
+  try {
+    const location = await resolveRunLocation(opened.progress, { ...choices, project }, io)
+    const parts = { opened, project, location, protection, ...agents }
+    return {
+      sprintDir,
+      project,
+      store: opened.store,
+      progress: opened.progress,
+      drivers: agents.drivers,
+      detectedChecks: location.detectedChecks,
+      changes: opened.changes,
+      notices: startNotices(parts, io),
+      start: (observe) => startRun(choices, parts, observe, io),
+    }
+  } catch (error) {
+    await opened.store.close()
+    throw error
+  }
+}
+
+type RunParts = {
+  readonly opened: OpenedSprint
+  readonly project: string
+  readonly location: RunLocation
+  readonly protection: Protection
+  readonly drivers: readonly [Driver, ...Driver[]]
+  /** Fallbacks that are not installed. */
+  readonly missing: readonly string[]
+}
+
+async function startRun(
+  choices: RunChoices,
+  { opened, project, location, protection, drivers }: RunParts,
+  observe: (event: SprintEvent) => void,
+  io: Io,
+): Promise<SprintRun> {
+  const { store, progress } = opened
+  const { folder, worktree, choice, detectedChecks } = location
+  const ports = await createPorts({
+    sprintDir: choices.sprintDir,
+    sprintId: progress.sprintId,
+    project,
+    folder,
+    progress,
+    env: io.env,
+    sandbox: protection.sandbox,
+    store,
+    limits: openMachineLimits(ralphHome(io), io.env),
+    hookSlots: limitConcurrency(hookSlots),
+    createNotify: (shell) => createNotifier(shell, io),
+    createProver: (redact) =>
+      createRunProver({ sprintDir: choices.sprintDir, folder, progress, sandbox: protection.sandbox, redact }, io),
+    chooseAgent: createAgentChoice(drivers, choices.model ?? progress.model, { ...io, cwd: project }),
+    observe,
+  })
+  if (progress.checkpoint !== false && progress.stats.startedAt === null) await ports.workspace.start()
+  const agents = drivers.map(({ name }) => name)
+  const runLimits = toRunLimits(choices.limits)
+  return runSprint(progress, ports, {
+    type: 'started',
+    at: io.now(),
+    runLimits,
+    agents,
+    worktree,
+    choice,
+    detectedChecks,
+  })
+}
+
+/** The model of the run is that of its first agent; other agents use what the order names. */
+const createAgentChoice =
+  (drivers: readonly [Driver, ...Driver[]], runModel: string | undefined, io: Io) =>
+  (name: string | undefined, model: string | undefined) => {
+    const [first] = drivers
+    if (name === undefined || name === first.name) return { driver: first, model: model ?? runModel }
+    return { driver: drivers.find((driver) => driver.name === name) ?? requireInstalledDriver(name, io), model }
+  }
+
+function startNotices({ opened, drivers, missing, protection, location }: RunParts, io: Io): Notice[] {
+  const { tornBytes } = opened
+  const situation = { isRoot: process.getuid?.() === 0, sandboxed: protection.sandbox !== undefined, env: io.env }
+  const warnings = [
+    ...(tornBytes > 0 ? [`the last run was cut off while writing; dropped ${tornBytes} unacknowledged bytes`] : []),
+    ...missing.map((name) => `fallback ${name} is not installed; skipping it`),
+    ...drivers.flatMap(({ warn }) => warn?.(situation) ?? []),
+  ]
+  return [
+    ...warnings.map((text) => ({ level: 'warning' as const, text })),
+    { level: 'info', text: `sandbox: ${protection.text}` },
+    ...location.notes,
+  ]
+}
+
+function toRunLimits({ iterations, usd, durationMs }: RunChoices['limits']): RunLimits | undefined {
+  if (iterations === undefined && usd === undefined && durationMs === undefined) return undefined
+  return {
+    ...(iterations !== undefined && { iterations }),
+    ...(usd !== undefined && { usd }),
+    ...(durationMs !== undefined && { durationMs }),
+  }
+}

@@ -1,0 +1,81 @@
+import { join } from 'node:path'
+import type { Sandbox } from '../agents/cells/sandbox.ts'
+import type { Driver } from '../agents/drivers/driver.ts'
+import { getDriver } from '../agents/drivers/registry.ts'
+import { identifyAccount } from '../agents/supervise/environment.ts'
+import { superviseShell } from '../agents/supervise/shell.ts'
+import { superviseAgent } from '../agents/supervise/supervisor.ts'
+import type { Progress } from '../contract/progress.ts'
+import { systemClock } from '../platform/clock.ts'
+import { readTextIfExists } from '../platform/files/files.ts'
+import type { AccountLimits, ClaimProver, Ports, ShellRunner } from '../runtime/ports.ts'
+import { redactAgent, redactShell } from '../runtime/redact-ports.ts'
+import { openAccountLimits } from '../storage/accounts/account-limits.ts'
+import { createProjectRedactor } from '../storage/accounts/secrets.ts'
+import { createProjectFiles } from '../storage/git/project-files.ts'
+import { openWorkspace } from '../storage/git/workspace.ts'
+import { commitToBranch, removeWorktree } from '../storage/git/worktree.ts'
+import { createDiskPort } from '../storage/sprint/disk.ts'
+import { removeNewLinks } from '../storage/state/sprint-folder.ts'
+
+/** The environment that agents inherit from. */
+export type HostEnvironment = Readonly<Record<string, string | undefined>>
+
+type ChosenAgent = { readonly driver: Driver; readonly model: string | undefined }
+
+export type PortOptions = Pick<Ports, 'store' | 'limits' | 'hookSlots' | 'observe' | 'lock'> & {
+  readonly sprintDir: string
+  readonly sprintId: string
+  readonly project: string
+  /** Where agents, checks and hooks run: the project, or the same folder in the sprint's worktree. */
+  readonly folder: string
+  readonly progress: Progress
+  readonly env: HostEnvironment
+  /** Wraps every agent. Checks and hook commands are the user's own and run without it. */
+  readonly sandbox: Sandbox | undefined
+  /** Resolves the agent and model that an order names; throws if the program is not installed. */
+  readonly chooseAgent: (name: string | undefined, model: string | undefined) => ChosenAgent
+  readonly createNotify: (shell: ShellRunner) => Ports['notify']
+  /** Absent: exit codes in the work tree decide about claims. `redact` removes secrets from output. */
+  readonly createProver?: ((redact: (text: string) => string) => ClaimProver) | undefined
+  readonly createDisk?: typeof createDiskPort | undefined
+}
+
+/** Creates the runtime's ports on this computer, for a run in a terminal and for the orders of a backend. */
+export async function createPorts(options: PortOptions): Promise<Ports> {
+  const { sprintDir, sprintId, project, folder, progress, env, sandbox, lock } = options
+  const { worktree } = progress
+  const place = { sprintDir, cwd: folder, env }
+  const redactor = createProjectRedactor(folder, env)
+  const settings = { project, pass: progress.env?.pass ?? [], prices: progress.prices, sandbox }
+  const guard = removeNewLinks(sprintDir)
+  const shell = redactShell(superviseShell(place), redactor)
+  const workspace = await openWorkspace({ project: folder, sprintDir, sprintId })
+  const hasWorktree = worktree !== undefined && folder !== project
+  return {
+    store: options.store,
+    agents: (name, model) =>
+      redactAgent(guard(superviseAgent({ ...place, ...settings, ...options.chooseAgent(name, model) })), redactor),
+    shell,
+    workspace: hasWorktree ? commitToBranch(workspace, folder, worktree.branch) : workspace,
+    projectFiles: createProjectFiles(folder, sprintDir),
+    ...(options.createProver && { prover: options.createProver((text) => redactor()(text)) }),
+    cleanWorktree: async () => worktree && removeWorktree({ project, worktree }),
+    limits: options.limits,
+    notes: async () => {
+      const notes = await readTextIfExists(join(sprintDir, 'LEARNINGS.md'))
+      return notes === undefined ? undefined : redactor()(notes)
+    },
+    ...(lock && { lock }),
+    hookSlots: options.hookSlots,
+    notify: options.createNotify(shell),
+    clock: systemClock,
+    disk: (options.createDisk ?? createDiskPort)(sprintDir),
+    random: Math.random,
+    observe: options.observe,
+  }
+}
+
+/** Usage limits of this computer's accounts, shared by all its agents and by `ralph run`. */
+export const openMachineLimits = (home: string, env: HostEnvironment): AccountLimits =>
+  openAccountLimits(home, (name) => identifyAccount(getDriver(name), env))

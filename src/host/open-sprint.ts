@@ -1,0 +1,62 @@
+import { RalphError } from '../contract/errors.ts'
+import type { Progress } from '../contract/progress.ts'
+import type { Redact } from '../contract/redact.ts'
+import { recompile } from '../loop/recompile.ts'
+import { openSprintStore, type SprintStore } from '../storage/sprint/sprint-store.ts'
+import { progressPath, writeGitignore } from '../storage/state/sprint-folder.ts'
+import { applyFactToProgress } from './apply-fact.ts'
+
+export type SprintToOpen = {
+  readonly sprintDir: string
+  /** The compiled SPRINT.yaml; undefined for a sprint that has run and has lost it. */
+  readonly compiled: Progress | undefined
+  readonly now: () => number
+  /** For what an agent writes into PROGRESS.yaml; by default, redacts keys with a known format. */
+  readonly redact?: Redact
+}
+
+export type OpenedSprint = {
+  readonly store: SprintStore
+  /** The state after the changes. */
+  readonly progress: Progress
+  /** What SPRINT.yaml has changed since the last run. */
+  readonly changes: readonly string[]
+  /** Bytes of a record that an earlier run did not finish. */
+  readonly tornBytes: number
+}
+
+/**
+ * Opens a sprint for this process: locks it, reads its journal, and records a changed SPRINT.yaml as a fact. Throws if
+ * another process runs it.
+ */
+export async function openSprint({ compiled, redact, ...options }: SprintToOpen): Promise<OpenedSprint> {
+  await writeGitignore(options.sprintDir)
+  const opened = await openSprintStore({ ...options, ...(redact && { redact }), fold: applyFactToProgress }, compiled)
+  if (!opened) throw notCompiledError(options.sprintDir)
+  try {
+    return { ...opened, ...(await applyChanges(opened, compiled, options.now())) }
+  } catch (error) {
+    await opened.store.close()
+    throw error
+  }
+}
+
+async function applyChanges(
+  { store, progress }: { readonly store: SprintStore; readonly progress: Progress },
+  compiled: Progress | undefined,
+  at: number,
+): Promise<Pick<OpenedSprint, 'progress' | 'changes'>> {
+  if (!compiled || progress.status === 'not-started') return { progress, changes: [] }
+  const { changes } = recompile(progress, compiled, at)
+  if (changes.length === 0) return { progress, changes }
+  const fact = { type: 'recompiled' as const, at, compiled }
+  const next = applyFactToProgress(progress, fact)
+  await store.save(next, fact)
+  return { progress: next, changes }
+}
+
+const notCompiledError = (sprintDir: string): RalphError =>
+  new RalphError('PROGRESS_NOT_FOUND', 'the sprint has no state', {
+    place: { file: progressPath(sprintDir) },
+    hint: 'create it with: ralph compile <sprint-dir>',
+  })

@@ -1,0 +1,71 @@
+import type { Sprint } from './sprint.ts'
+
+/** Maximum size of each list in a prompt, so that prompts do not grow with the sprint. */
+export const promptLimits = {
+  pendingSteps: 50,
+  completedSteps: 20,
+  criteria: 50,
+  stepCharacters: 2000,
+  listCharacters: 12_000,
+  outputCharacters: 8000,
+}
+
+/** Goals, steps and outputs may contain the old form of a report; defuse it, so that an echo is not read as a report. */
+export const defuseOldReportForm = (prompt: string): string => prompt.replaceAll('RALPH_COMPLETE:', 'RALPH_COMPLETE :')
+
+/** Describes the checks that failed when they last ran. */
+export function formatRefusals(sprint: Sprint, characters: number): string | undefined {
+  const { claimPrompt } = sprint.inbox
+  const claim =
+    claimPrompt === undefined ? [] : [`## The claim was not accepted\n\n${clipText(claimPrompt, characters)}`]
+  const sections = [...claim, ...formatRedChecks(sprint, characters)]
+  return sections.length > 0 ? sections.join('\n\n') : undefined
+}
+
+function formatRedChecks({ inbox, history }: Sprint, characters: number): string[] {
+  const { refusedBy = [] } = inbox
+  const { baseline = [] } = history
+  const share = characters / refusedBy.length
+  const wasRed = (check: string) => baseline.some(({ name, passed }) => name === check && !passed)
+  return refusedBy.map(({ name, output, reason, exitCode }) => {
+    const why = reason ?? `exit code ${exitCode}`
+    return `## Refused: ${name}\n\nRalph ran this check itself and it failed (${why}${wasRed(name) ? '; it was already failing before the sprint began' : ''}). The goal is not reached until it passes. Its output ends with:\n\n${quoteFenced(clipTextStart(output, share))}`
+  })
+}
+
+export function formatFeedback({ inbox: { feedback: failed = [] } }: Sprint): string | undefined {
+  if (failed.length === 0) return undefined
+  const share = promptLimits.outputCharacters / failed.length
+  return failed
+    .map(({ hookId, output }) => `## Hook ${hookId} failed\n\n${quoteFenced(clipTextStart(output, share))}`)
+    .join('\n\n')
+}
+
+export function formatAnswer({ inbox: { answer: answered } }: Sprint): string | undefined {
+  if (!answered) return undefined
+  return `## A person answered\n\nQuestion: ${clipText(answered.question, promptLimits.stepCharacters)}\n\nAnswer: ${clipText(answered.answer, promptLimits.stepCharacters)}`
+}
+
+export function formatMessages({ inbox: { messages: said = [] } }: Sprint): string | undefined {
+  if (said.length === 0) return undefined
+  return `## A person says\n\n${said.map(({ text }) => clipText(text.trim(), promptLimits.stepCharacters)).join('\n\n')}`
+}
+
+export function formatLearnings(notes: string | undefined): string | undefined {
+  const text = notes?.trim()
+  if (!text) return undefined
+  return `## Learned in earlier iterations\n\n${quoteFenced(clipText(text, promptLimits.listCharacters))}`
+}
+
+export const toOneLine = (text: string): string => clipText(text, 300).replaceAll(/\s+/g, ' ')
+
+/** Quotes untrusted text in a fence that it cannot close. */
+export function quoteFenced(text: string): string {
+  const longest = [...text.matchAll(/`{3,}/g)].reduce((size, [run]) => (run.length > size ? run.length : size), 2)
+  const ticks = '`'.repeat(longest + 1)
+  return `${ticks}text\n${text.trimEnd()}\n${ticks}`
+}
+
+export const clipText = (text: string, size: number): string => (text.length <= size ? text : `${text.slice(0, size)}…`)
+
+const clipTextStart = (text: string, size: number): string => (text.length <= size ? text : `…${text.slice(-size)}`)

@@ -1,0 +1,12 @@
+import { RalphError } from '../../../contract/errors.ts'
+import type { GoalState, NotesState, Sprint } from '../../core/sprint.ts'
+
+export function getGoal({ id, way }: Sprint): GoalState | NotesState {
+  if (way.concurrent) throw new RalphError('INTERNAL', `sprint ${id} has phases, not a goal`)
+  return way
+}
+
+export const setGoal = (sprint: Sprint, change: Partial<Pick<GoalState, 'ralph' | 'dynamicSteps'>>): Sprint => ({
+  ...sprint,
+  way: { ...getGoal(sprint), ...change },
+})

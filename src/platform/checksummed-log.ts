@@ -1,0 +1,15 @@
+import { crc32 } from 'node:zlib'
+
+/** Formats a value as one line of a log: `crc32hex SP json LF`. */
+export function formatLogLine(value: unknown): string {
+  const json = JSON.stringify(value)
+  return `${lineChecksum(json)} ${json}\n`
+}
+
+/** The JSON of a line without its newline; undefined if its checksum does not match. */
+export function readLogLine(line: string): string | undefined {
+  const json = line.slice(9)
+  return line[8] === ' ' && lineChecksum(json) === line.slice(0, 8) ? json : undefined
+}
+
+const lineChecksum = (text: string): string => crc32(text).toString(16).padStart(8, '0')

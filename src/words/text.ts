@@ -1,0 +1,12 @@
+// oxlint-disable no-control-regex -- what an agent or a file says must not steer the terminal that shows it
+const colors = /\u001b\[[0-9;?]*[A-Za-z]/g
+const unprintable = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g
+
+/** Foreign text as one harmless line. */
+export const toOneLine = (text: string): string =>
+  text.replaceAll(colors, '').replaceAll(/\s+/g, ' ').replaceAll(unprintable, '').trim()
+
+export const clipLine = (text: string, width: number): string =>
+  text.length <= width ? text : `${text.slice(0, width - 1)}…`
+
+export const lastLine = (output: string): string => output.trimEnd().split('\n').at(-1)?.trim() ?? ''
