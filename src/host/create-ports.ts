@@ -6,7 +6,7 @@ import { superviseShell } from '../agents/supervise/shell.ts'
 import { superviseAgent } from '../agents/supervise/supervisor.ts'
 import type { Progress } from '../contract/progress.ts'
 import { systemClock } from '../platform/clock.ts'
-import type { AccountLimits, Ports, ShellRunner } from '../runtime/ports.ts'
+import type { AccountLimits, ClaimProver, Ports, ShellRunner } from '../runtime/ports.ts'
 import { redactAgent, redactShell } from '../runtime/redact-ports.ts'
 import { openAccountLimits } from '../storage/accounts/account-limits.ts'
 import { createProjectRedactor } from '../storage/accounts/secrets.ts'
@@ -35,6 +35,8 @@ export type PortOptions = Pick<Ports, 'store' | 'limits' | 'hookSlots' | 'observ
   /** Resolves the agent and model that an order names; throws if the program is not installed. */
   readonly chooseAgent: (name: string | undefined, model: string | undefined) => ChosenAgent
   readonly createNotify: (shell: ShellRunner) => Ports['notify']
+  /** Absent: exit codes in the work tree decide about claims. `redact` removes secrets from output. */
+  readonly createProver?: ((redact: (text: string) => string) => ClaimProver) | undefined
   readonly createDisk?: typeof createDiskPort | undefined
 }
 
@@ -56,6 +58,7 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
     shell,
     workspace: hasWorktree ? commitToBranch(workspace, folder, worktree.branch) : workspace,
     projectFiles: createProjectFiles(folder, sprintDir),
+    ...(options.createProver && { prover: options.createProver((text) => redactor()(text)) }),
     cleanWorktree: async () => worktree && removeWorktree({ project, worktree }),
     limits: options.limits,
     notes: () => readLearnings(sprintDir, redactor()),

@@ -11,6 +11,7 @@ import { onAttemptEnded } from './iteration/attempt.ts'
 import { onChecksEnded, onReviewEnded } from './iteration/checks.ts'
 import { onGateEnded } from './iteration/gate.ts'
 import { onCheckpointMade, onHookEnded } from './iteration/hooks.ts'
+import { acceptByAnswer } from './iteration/proof.ts'
 import { fromProgress, toProgress } from './progress-codec.ts'
 import { recompileSprint } from './recompile.ts'
 import { onStarted } from './start-run.ts'
@@ -169,9 +170,17 @@ function onNotified(sprint: Sprint, { results }: Extract<Fact, { type: 'notified
 function onAnswered(sprint: Sprint, fact: Extract<Fact, { type: 'answered' }>): Decision {
   const { question } = sprint
   if (!question || sprint.status !== 'needs-human') throw createIllegalFact(sprint, fact, 'there is no open question')
+  const accepted = acceptByAnswer(sprint, fact.answer, fact.at)
+  if (accepted) return { sprint: accepted, orders: [] }
   const answer = { question: question.reason, answer: fact.answer, at: fact.at }
+  const { claimQuestion: _claim, ...history } = sprint.history
   return {
-    sprint: { ...setInbox(sprint, { answer }), status: 'paused', question: undefined, reason: undefined },
+    sprint: {
+      ...setInbox({ ...sprint, history }, { answer }),
+      status: 'paused',
+      question: undefined,
+      reason: undefined,
+    },
     orders: [],
   }
 }

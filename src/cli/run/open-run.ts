@@ -16,6 +16,7 @@ import { createSprintRedactor } from '../io/secrets.ts'
 import type { SprintPlan } from '../sprint/compile-plan.ts'
 import { confirmMove, requireAcceptedChanges } from './accept-changes.ts'
 import { createNotifier } from './notifier.ts'
+import { createRunProver } from './run-prover.ts'
 import { resolveRunLocation, type RunLocation } from './run-location.ts'
 
 /** Maximum number of hooks at once. */
@@ -120,6 +121,8 @@ async function startRun(
     limits: openMachineLimits(ralphHome(io), io.env),
     hookSlots: limitConcurrency(hookSlots),
     createNotify: (shell) => createNotifier(shell, io),
+    createProver: (redact) =>
+      createRunProver({ sprintDir: choices.sprintDir, folder, progress, sandbox: protection.sandbox, redact }, io),
     chooseAgent: createAgentChoice(drivers, choices.model ?? progress.model, { ...io, cwd: project }),
     observe,
   })

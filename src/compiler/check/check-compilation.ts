@@ -16,6 +16,7 @@ export function checkCompilation(compilation: Compilation, config: DecodedFile<S
   checkSupported(compilation, config)
   checkChoices(compilation, config)
   checkPromptParts(compilation)
+  checkDeprecated(compilation)
 }
 
 /** Fields that the other mode does not use: refused, never ignored. */
@@ -117,6 +118,22 @@ function checkChoices(
   }
   const chooser = files.find(({ value }) => value.model !== undefined)
   if (chooser) checkModel(settings, { parsed: chooser.parsed, path: ['model'] }, input.agents, report)
+}
+
+function checkDeprecated({ sprint, main, report }: Compilation): void {
+  for (const { value, parsed } of [sprint, main])
+    for (const [index, check] of (value.doneWhen ?? []).entries())
+      if (check.protect)
+        report(
+          warningAt(
+            { parsed, path: ['done-when', index, 'protect'], part: 'key' },
+            {
+              code: 'DEPRECATED_FIELD',
+              message: 'protect is no longer needed: at a claim, what defines a check counts as it was at the start',
+              hint: 'remove it',
+            },
+          ),
+        )
 }
 
 function checkPromptParts({ sprint, main, input, report }: Compilation): void {

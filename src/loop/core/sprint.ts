@@ -32,6 +32,10 @@ export const planFields = [
   'agent',
   'model',
   'doneWhen',
+  'proof',
+  'frozen',
+  'mayChange',
+  'room',
   'review',
   'limits',
   'timeouts',
@@ -64,6 +68,7 @@ export const inboxFields = [
   'answer',
   'messages',
   'refusedBy',
+  'claimPrompt',
   'feedback',
 ] as const satisfies readonly (keyof Progress)[]
 export type Inbox = Pick<Progress, (typeof inboxFields)[number]>
@@ -75,6 +80,9 @@ export const historyFields = [
   'failedStarts',
   'baseline',
   'checkFiles',
+  'proofBaseline',
+  'unprovenClaims',
+  'claimQuestion',
   'notifications',
   'iterations',
   'hookTasks',
