@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import { join, relative } from 'node:path'
 import type { Progress } from '../../contract/progress.ts'
 import { realPath } from '../../platform/files/files.ts'
+import { stateFolder } from '../../platform/files/state-folder.ts'
 import { createClaimProver } from '../../proof/claim-prover.ts'
 import type { ClaimProver } from '../../runtime/ports.ts'
 import { assetPath } from '../io/assets.ts'
@@ -23,7 +23,7 @@ export function createRunProver({ sprintDir, folder, progress, sandbox, redact }
   const home = ralphHome(io)
   const { frozen = [], mayChange = [], room, env } = progress
   return createClaimProver({
-    state: proofState(home, sprintDir),
+    state: proofState(sprintDir),
     project: folder,
     exclude: ['.claude/sprints', ...insideProject(folder, sprintDir)],
     hidden: [home],
@@ -40,8 +40,7 @@ export function createRunProver({ sprintDir, folder, progress, sandbox, redact }
 }
 
 /** What a claim is measured against, outside the project. */
-export const proofState = (home: string, sprintDir: string): string =>
-  join(home, 'state', createHash('sha256').update(realPath(sprintDir)).digest('hex').slice(0, 32), 'proof')
+export const proofState = (sprintDir: string): string => join(stateFolder(sprintDir), 'proof')
 
 function insideProject(folder: string, sprintDir: string): string[] {
   const path = relative(realPath(folder), realPath(sprintDir))
