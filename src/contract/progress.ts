@@ -267,10 +267,10 @@ export const Progress = fileObject({
   breakpointPhaseId: Id.optional().describe('Standard mode: phase whose breakpoint paused the sprint'),
   mode: SprintMode.describe('Goal-driven or phases'),
   protocol: z
-    .enum(['notes', 'report'])
+    .enum(['notes', 'report', 'classic'])
     .optional()
     .describe(
-      'How the agent signals the end: by a report, or by its notes and their lock (Ralph Mode of the fleet). Absent: `report`',
+      'How the agent signals the end: by a report, by its notes and their lock (Ralph Mode of the fleet), or by `RALPH_COMPLETE:` (classic). Absent: `report`',
     ),
   goal: z.string().describe('What to achieve'),
   ralph: RalphState.describe('State of the goal-driven loop'),

@@ -49,7 +49,9 @@ export const Hook = fileObject({
   id: Id.describe('Unique name of the hook'),
   prompt: nonEmptyText
     .optional()
-    .describe('Prompt for the agent program; $ITERATION_TRANSCRIPT, $SPRINT_ID, $ITERATION, $PHASE_ID are replaced'),
+    .describe(
+      'Prompt for the agent program; $ITERATION_TRANSCRIPT, $SPRINT_ID, $ITERATION, $PHASE_ID, $ITEM_ID are replaced',
+    ),
   workflow: nonEmptyText.optional().describe('`plugin:command`, or the name of a workflow in .claude/workflows'),
   run: nonEmptyText.optional().describe('Shell command'),
   parallel: z.boolean().default(true).describe('true: in the background; false: the next iteration waits for it'),

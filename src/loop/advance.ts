@@ -134,9 +134,14 @@ function onEdited(sprint: Sprint, fact: EditedFact): Decision {
     ...edits.map((edit) => `applied from PROGRESS.yaml: ${edit.kind}`).map((text) => createNote('info', text)),
     ...refused.map((reason) => createNote('warning', `not applied from PROGRESS.yaml: ${reason}`)),
   ]
-  if (!edits.some(({ kind }) => kind === 'pause')) return { sprint: edited, orders }
-  return andThen(orders, onStopRequested(edited, { type: 'stop-requested', at, as: 'paused', when: 'iteration' }))
+  const counted = markStepsChanged(sprint, edited)
+  if (!edits.some(({ kind }) => kind === 'pause')) return { sprint: counted, orders }
+  return andThen(orders, onStopRequested(counted, { type: 'stop-requested', at, as: 'paused', when: 'iteration' }))
 }
+
+/** Edited steps are progress of the iterations that run, like reported ones. */
+const markStepsChanged = (before: Sprint, edited: Sprint): Sprint =>
+  edited.way === before.way ? edited : { ...edited, live: edited.live.map((live) => ({ ...live, stepsChanged: true })) }
 
 /** Edits of steps are for the way of the sprint; `pause` is handled as a stop request. */
 function applyEdits(sprint: Sprint, { at, edits, refused }: EditedFact) {

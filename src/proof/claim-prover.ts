@@ -12,7 +12,7 @@ import { findDifference, judgeRun } from './claim/judge.ts'
 import { proveClaim, type JudgedCheck, type RecordedCheck } from './claim/prove.ts'
 import { loadRecord, saveRecord, type CheckRecord } from './claim/record.ts'
 import { runCheck, type CheckPlace, type CheckRun } from './claim/run-check.ts'
-import { openProof, type Proof as OpenProof } from './open-proof.ts'
+import { openProof, type Proof as OpenProof } from './claim/open-proof.ts'
 import { findVolatileNames } from './tests/volatile-names.ts'
 
 export type ProverOptions = {

@@ -6,7 +6,7 @@ import { createClaimProver } from '../../proof/claim-prover.ts'
 import type { ClaimProver } from '../../runtime/ports.ts'
 import { assetPath } from '../io/assets.ts'
 import type { Io } from '../io/io.ts'
-import { ralphHome } from '../io/ralph-home.ts'
+import { ralphHome } from '../../platform/ralph-home.ts'
 
 export type ProverWiring = {
   readonly sprintDir: string

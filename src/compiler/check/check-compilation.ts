@@ -23,9 +23,9 @@ export function checkCompilation(compilation: Compilation, config: DecodedFile<S
 const foreignFields = {
   ralph: {
     sprint: ['collections', 'retry', 'prompts', 'parallel-execution'],
-    workflow: ['phases', 'retry', 'prompts', 'parallel-execution'],
+    workflow: ['retry', 'prompts', 'parallel-execution'],
   },
-  standard: { sprint: ['ralph'], workflow: ['ralph', 'goal-prompt', 'reflection-prompt'] },
+  standard: { sprint: ['ralph'], workflow: ['ralph', 'protocol', 'goal-prompt', 'reflection-prompt'] },
 } as const
 
 function checkMode({ sprint, main, report }: Compilation): void {
@@ -46,6 +46,13 @@ function checkMode({ sprint, main, report }: Compilation): void {
             },
           ),
         )
+  if (isGoalDriven({ mode }) && isFieldSet(main.parsed, 'phases'))
+    report(
+      warningAt(
+        { parsed: main.parsed, path: ['phases'], part: 'key' },
+        { code: 'NOT_SUPPORTED', message: 'phases do not run in a workflow with mode: ralph', hint: 'remove them' },
+      ),
+    )
   if (isGoalDriven({ mode }) && (sprint.value.goal ?? '').trim() === '')
     report(
       errorAt(

@@ -1,7 +1,7 @@
 import { mostNames, proofLabels, type Proof } from '../../contract/proof.ts'
 import type { Check } from '../../contract/settings.ts'
 import type { TestResult } from '../../contract/tests.ts'
-import type { Claim, Proof as OpenProof } from '../open-proof.ts'
+import type { Claim, Proof as OpenProof } from './open-proof.ts'
 import type { DependencyMount } from '../room/room.ts'
 import { isFlaky, judgeRun, type Judged } from './judge.ts'
 import type { CheckRecord } from './record.ts'

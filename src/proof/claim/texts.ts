@@ -1,4 +1,4 @@
-import type { Claim } from '../open-proof.ts'
+import type { Claim } from './open-proof.ts'
 import type { Finding, JudgedCheck } from './prove.ts'
 
 /** The sentence for a claim that nothing proves. */
@@ -68,8 +68,14 @@ function writePrompt({ verdict, now }: Finding, claim: Claim): string {
   }
   const tests = now.filter(({ check }) => check.heldOut === undefined).flatMap(({ judged }) => judged.tests ?? [])
   const lines = [
-    ...list('Red', tests.flatMap(({ stillRed, newlyRed }) => [...stillRed, ...newlyRed])),
-    ...list('Missing, skipped or not run', tests.flatMap(({ missing }) => missing)),
+    ...list(
+      'Red',
+      tests.flatMap(({ stillRed, newlyRed }) => [...stillRed, ...newlyRed]),
+    ),
+    ...list(
+      'Missing, skipped or not run',
+      tests.flatMap(({ missing }) => missing),
+    ),
     ...(now.some((each) => isRed(each) && each.check.heldOut !== undefined) ? ['A held-out check is red.'] : []),
   ]
   return [groundRules, ...lines, honestEnd].join('\n\n')
