@@ -16,7 +16,8 @@ export async function runChecks(order: OrderByType<'run-checks'>, context: Order
   const checks = (progress.doneWhen ?? []).filter((check) => order.names.includes(getCheckName(check)))
   const checkFiles = iteration === 0 ? await storeCheckFiles(checks, context) : undefined
   const { changed: tampered, lost } = iteration === 0 ? nothingChanged : await findChangedFiles(checks, context)
-  const proved = await proveWithChecks({ iteration, checks }, context)
+  // A protected file that cannot be restored makes its check red, whatever a copy says.
+  const proved = lost.length > 0 ? undefined : await proveWithChecks({ iteration, checks }, context)
   if (signal.aborted) return undefined
   if (proved) return { ...proved, checkFiles, tampered }
   const results = await runInPlace({ iteration, checks, lost }, context)

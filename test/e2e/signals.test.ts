@@ -68,7 +68,14 @@ const slowHook = { id: 'slow', run: slowly, parallel: false }
 
 describe('SIGTERM without a running agent', () => {
   it.each<readonly [string, Setup, calls: number]>([
-    ['a check runs', { sprint: { 'done-when': [{ run: slowly, name: 'slow' }] } }, 1],
+    [
+      'a check runs',
+      {
+        sprint: { 'done-when': [{ run: slowly, name: 'slow' }] },
+        answers: { '*': { run: 'touch work', report: goalComplete } },
+      },
+      1,
+    ],
     [
       'a sequential hook runs',
       { sprint: { 'per-iteration-hooks': [slowHook] }, answers: { 1: proceed, 2: goalComplete } },
