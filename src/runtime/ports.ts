@@ -135,7 +135,8 @@ export interface ProjectFiles {
   readonly hash: (name: string) => Promise<string>
   /** Stores a copy outside the agent's reach; returns its hash. */
   readonly store: (name: string) => Promise<string>
-  readonly restore: (name: string) => Promise<void>
+  /** Rejects if the stored copy no longer has this hash. */
+  readonly restore: (name: string, hash: string) => Promise<void>
 }
 
 /** Usage limits of the user's accounts, shared by all sprints on this machine. */

@@ -90,7 +90,9 @@ async function findChangedFiles(
     if ((await ports.projectFiles.hash(file)) === hash) continue
     changed.push(file)
     if (!checks.some((check) => check.protect && isDefinedBy(check, file))) continue
-    await ports.projectFiles.restore(file).catch((cause: unknown) => lost.push({ file, why: errorMessage(cause) }))
+    await ports.projectFiles
+      .restore(file, hash)
+      .catch((cause: unknown) => lost.push({ file, why: errorMessage(cause) }))
   }
   return { changed: [...changed, ...findNewFiles(checks, progress, ports)], lost }
 }

@@ -24,7 +24,7 @@ async function createKilledSprint() {
   await run.ended
   await waitUntil('the agent to end', () => sprint.processes().length === 0)
   const at = (...names: readonly string[]) => sprint.at('project', 's', ...names)
-  return { sprint, at, segment: at('journal', '00000001.log') }
+  return { sprint, at, segment: sprint.state('journal', '00000001.log') }
 }
 
 type Report = {
@@ -127,7 +127,7 @@ it('moves a damaged segment aside and continues from PROGRESS.yaml, which is new
   )
   expect(exitCode).toBe(0)
   expect(readFileSync(`${segment}.quarantined`)).toEqual(bytes)
-  expect(existsSync(at('journal', '00000001.log'))).toBe(true)
+  expect(existsSync(sprint.state('journal', '00000001.log'))).toBe(true)
   await resumeToEnd(sprint)
 })
 
@@ -161,7 +161,7 @@ it('removes leftovers and shows the state again, and nothing else', async () => 
 
 it('finds work that was done without being recorded', async () => {
   const { sprint, at } = await createKilledSprint()
-  mkdirSync(join(at('attempts', '99-1')))
+  mkdirSync(sprint.state('attempts', '99-1'))
   const report = await doctor(sprint)
 
   expect(report.exitCode).toBe(1)

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
@@ -219,7 +220,9 @@ describe('a check', () => {
 
     expect(await sprint.run()).toMatchObject({ exitCode: 0 })
 
-    expect(await sprint.read('s/attempts/1-check-1/transcript.jsonl')).toBe(`token: s3cret\n${sprint.at()}\n`)
+    expect(await readFile(sprint.state('attempts/1-check-1/transcript.jsonl'), 'utf8')).toBe(
+      `token: s3cret\n${sprint.at()}\n`,
+    )
   })
 })
 

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { createTestSprint, waitUntil, type Setup } from '../support/sprint.ts'
@@ -58,7 +59,7 @@ it.each([
       expect.objectContaining({ number: 1, verdict: 'accepted', attempts: 2 }),
     ])
     expect(await sprint.calls()).toHaveLength(2)
-    expect([sprint.has('s/attempts/1-1'), sprint.has('s/attempts/1-2')]).toEqual([true, true])
+    expect([existsSync(sprint.state('attempts/1-1')), existsSync(sprint.state('attempts/1-2'))]).toEqual([true, true])
   },
 )
 

@@ -66,7 +66,7 @@ describe.skipIf(why !== '')(`an agent in the sandbox${why}`, { timeout: 120_000 
     expect(await sprint.run()).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/sandbox: bubblewrap \d/) })
     expect(await tried(sprint)).toEqual(Object.keys(commands))
     expect(existsSync('/tmp/x')).toBe(false)
-    expect(existsSync(sprint.at('s/tmp/1-1'))).toBe(false)
+    expect(existsSync(sprint.state('tmp/1-1'))).toBe(false)
   })
 
   it('changes nothing else', async () => {
@@ -76,12 +76,13 @@ describe.skipIf(why !== '')(`an agent in the sandbox${why}`, { timeout: 120_000 
       settings: 'echo x >~/.claude/settings.json',
       workflow: 'mkdir -p .claude/workflows && touch .claude/workflows/ralph.yaml',
       program: 'echo x >>../bin/claude',
-      journal: 'rm -rf s/journal',
-      'move-journal': 'mv s/journal s/j',
-      attempts: 'touch s/attempts/evil',
-      transcript: 'echo x >>s/attempts/1-1/transcript.jsonl',
+      journal: 'ls -d ~/.ralph/state/*/journal',
+      attempts: 'touch ~/.ralph/state/*/attempts/evil',
+      transcript: 'echo x >>s/transcripts/iteration-1.jsonl',
+      'replace-transcript': 'rm s/transcripts/iteration-1.jsonl',
+      id: 'echo x >s/.ralph-id',
       sprint: 'echo x >>s/SPRINT.yaml',
-      request: 'touch s/requests/1.json',
+      request: 'ls -d ~/.ralph/state/*/requests',
       hook: 'echo x >.git/hooks/pre-commit',
       config: 'git config core.fsmonitor /tmp/evil',
       remount: 'mount -o remount,rw /',

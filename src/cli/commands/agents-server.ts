@@ -7,7 +7,7 @@ import { formatTimestamp } from '../../contract/time.ts'
 import { installedVersion, packageVersion } from '../io/assets.ts'
 import { defineCommand, parsePositiveNumber } from '../io/command.ts'
 import type { Io } from '../io/io.ts'
-import { ralphHome } from '../io/ralph-home.ts'
+import { ralphHome } from '../../platform/ralph-home.ts'
 
 const options = {
   backend: { type: 'string', value: 'HOST:PORT', description: 'join: address where the backend listens for machines' },

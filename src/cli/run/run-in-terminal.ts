@@ -49,7 +49,7 @@ async function showRun(opened: OpenedRun, options: RunOptions, io: Io): Promise<
   const { sprintDir, store, progress, drivers, changes } = opened
   const isLive = options.json !== true && options.plain !== true && io.isTerminal
   if (options.json !== true && changes.length > 0)
-    io.print(`SPRINT.yaml has changed since the last run: ${changes.join('; ')}`)
+    io.print(`the plan has changed since the start: ${changes.join('; ')}`)
   if (options.json !== true && !isLive) printHead(progress, { driver: drivers[0], found: opened.detectedChecks }, io)
   const { project } = opened
   const live = isLive ? createLiveView(io, { progress: store.current, agent: drivers[0].name, project }) : undefined

@@ -4,7 +4,7 @@ import { RalphError } from '../../contract/errors.ts'
 import { readTextSyncIfExists } from '../../platform/files/files.ts'
 import { templateDatabasePath } from '../io/assets.ts'
 import type { Io } from '../io/io.ts'
-import { ralphHome } from '../io/ralph-home.ts'
+import { ralphHome } from '../../platform/ralph-home.ts'
 
 export type ServeFlags = {
   readonly port?: string
