@@ -1,5 +1,5 @@
 import { RalphError } from '../../contract/errors.ts'
-import { createTerminalInterview } from '../init/terminal-interview.ts'
+import { createTerminalInterview } from '../io/terminal-interview.ts'
 import { defineCommand } from '../io/command.ts'
 import { displayPath } from '../io/display-path.ts'
 import type { Io } from '../io/io.ts'
