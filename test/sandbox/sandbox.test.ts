@@ -40,7 +40,7 @@ async function confined(script: string, { sprint, ...setup }: Setup = {}) {
   await putProgram(made, 'claude', `${script}\n${says(claim)}`)
   for (const name of ['.ssh', '.claude', '.npm', '.ralph']) await mkdir(made.at('../home', name))
   await writeFile(made.at('../home/.ssh/id_rsa'), 'of the user')
-  await writeFile(made.at('../home/.ralph/key'), 'of ralph')
+  await writeFile(made.at('../home/.ralph/secret'), 'of ralph')
   await commitAll(made)
   // A repository from a template without hooks has no folder for them.
   await rm(made.at('.git/hooks'), { recursive: true })
@@ -86,7 +86,7 @@ describe.skipIf(why !== '')(`an agent in the sandbox${why}`, { timeout: 120_000 
       hook: 'echo x >.git/hooks/pre-commit',
       config: 'git config core.fsmonitor /tmp/evil',
       remount: 'mount -o remount,rw /',
-      'ralphs-key': 'cat ~/.ralph/key',
+      'ralphs-key': 'cat ~/.ralph/secret',
       others: 'kill -0 "$RALPH_TEST_PID"',
     }
     const elsewhere = 'echo x >~/evil; echo x >../evil'
