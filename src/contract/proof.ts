@@ -15,7 +15,7 @@ export type RoomKind = z.infer<typeof RoomKind>
 const names = z.array(z.string())
 
 /** Ids of tests, `file > name`; at most `mostNames` each. */
-export const ProvedTests = fileObject({ fixed: names, stillRed: names, added: names, missing: names })
+const ProvedTests = fileObject({ fixed: names, stillRed: names, added: names, missing: names })
 export type ProvedTests = z.output<typeof ProvedTests>
 
 export const mostNames = 50

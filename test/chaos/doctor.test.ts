@@ -8,7 +8,6 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { completedReport, createPhasesSprint } from '../support/phases-sprint.ts'
 import { waitUntil } from '../support/sprint.ts'
@@ -109,7 +108,7 @@ it('continues from PROGRESS.yaml if the disk has lost the end of the journal', a
 })
 
 it('moves a damaged segment aside and continues from PROGRESS.yaml, which is newer', async () => {
-  const { sprint, at, segment } = await createKilledSprint()
+  const { sprint, segment } = await createKilledSprint()
   const bytes = readFileSync(segment)
   const second = bytes.indexOf(10, bytes.indexOf(10) + 1) + 1
   bytes[second + 40] = 0x7f
@@ -160,7 +159,7 @@ it('removes leftovers and shows the state again, and nothing else', async () => 
 })
 
 it('finds work that was done without being recorded', async () => {
-  const { sprint, at } = await createKilledSprint()
+  const { sprint } = await createKilledSprint()
   mkdirSync(sprint.state('attempts', '99-1'))
   const report = await doctor(sprint)
 

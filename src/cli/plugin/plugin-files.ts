@@ -27,7 +27,7 @@ export async function readPluginFiles(scope: PluginScope, io: Pick<Io, 'cwd' | '
 }
 
 /** Claude Code reads the user's commands from here. An empty variable counts as unset. */
-export const claudeFolder = (scope: PluginScope, { cwd, env }: Pick<Io, 'cwd' | 'env'>): string =>
+const claudeFolder = (scope: PluginScope, { cwd, env }: Pick<Io, 'cwd' | 'env'>): string =>
   scope === 'project' ? join(cwd, '.claude') : env['CLAUDE_CONFIG_DIR'] || join(env['HOME'] || '/', '.claude')
 
 async function readPluginFile(name: string, path: string): Promise<PluginFile> {

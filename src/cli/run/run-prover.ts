@@ -40,7 +40,7 @@ export function createRunProver({ sprintDir, folder, progress, sandbox, redact }
 }
 
 /** What a claim is measured against, outside the project. */
-export const proofState = (sprintDir: string): string => join(stateFolder(sprintDir), 'proof')
+const proofState = (sprintDir: string): string => join(stateFolder(sprintDir), 'proof')
 
 function insideProject(folder: string, sprintDir: string): string[] {
   const path = relative(realPath(folder), realPath(sprintDir))

@@ -16,7 +16,7 @@ export type ProposedCheck = {
 }
 
 /** The manifests whose text the detection reads. */
-export const manifests: readonly string[] = [
+const manifests: readonly string[] = [
   'package.json',
   'deno.json',
   'deno.jsonc',
