@@ -15,26 +15,6 @@ export type ProposedCheck = {
   readonly because: string
 }
 
-/** The manifests whose text the detection reads. */
-const manifests: readonly string[] = [
-  'package.json',
-  'deno.json',
-  'deno.jsonc',
-  'pyproject.toml',
-  'setup.cfg',
-  'tox.ini',
-  'requirements.txt',
-  'requirements-dev.txt',
-  'Makefile',
-  'GNUmakefile',
-  'makefile',
-  'justfile',
-  'Justfile',
-  'Gemfile',
-  'Rakefile',
-  'composer.json',
-]
-
 /** The checks that a project obviously has, the one that people of the project would run first. */
 export function detectTestCommands(project: ProjectListing): ProposedCheck[] {
   const found = detectors.flatMap((detect) => detect(project) ?? [])
