@@ -171,7 +171,7 @@ describe('a check', () => {
       exitCode: 3,
       stdout: expect.stringContaining('✗ timed out after 1 s'),
     })
-    expect(performance.now() - started).toBeLessThan(10_000)
+    expect(performance.now() - started).toBeLessThan(120_000)
     expect(sprint.processes()).toEqual([])
   })
 
