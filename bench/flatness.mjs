@@ -10,6 +10,7 @@ import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { advance } from '../dist/loop/advance.js'
 import { runSprint } from '../dist/runtime/run-sprint.js'
+import { stateFolder } from '../dist/platform/files/state-folder.js'
 import { openSprintStore } from '../dist/storage/sprint/sprint-store.js'
 import { readProgress } from '../dist/storage/state/read-progress.js'
 import {
@@ -203,8 +204,8 @@ async function leap(sprintDir, iteration) {
 }
 
 function noteAttempt(sprintDir, attempt, transcript) {
-  mkdirSync(join(sprintDir, 'attempts', attempt), { recursive: true })
-  writeFileSync(join(sprintDir, 'attempts', attempt, 'exit'), '0\n')
+  mkdirSync(join(stateFolder(sprintDir), 'attempts', attempt), { recursive: true })
+  writeFileSync(join(stateFolder(sprintDir), 'attempts', attempt, 'exit'), '0\n')
   writeFileSync(join(sprintDir, 'transcripts', transcript), '')
 }
 

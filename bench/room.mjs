@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openProof } from '../dist/proof/open-proof.js'
+import { openProof } from '../dist/proof/claim/open-proof.js'
 import { diskFolder, least, median, memoryFolder, option, printIfMain, progressOf, row } from './measure.mjs'
 
 export async function measure({ files = option('files', 50), rounds = option('rounds', 5) } = {}) {

@@ -46,6 +46,10 @@ const groups = [
         'Install bubblewrap, or run in a container and say `sandbox: off`.',
       ],
       GIT_UNAVAILABLE: ['Git cannot be started.', 'Install it, or put it on PATH.'],
+      CHECK_NOT_STARTED: [
+        'A check cannot start: its program is not there, or cannot be executed. No agent has run.',
+        'Install what the check needs, or correct `done-when`.',
+      ],
       ROOM_FAILED: [
         'The clean room for a check could not be made; the check has not run.',
         'The message has the reason; `room: off` runs the check in place, and the result says so.',
@@ -129,6 +133,7 @@ const groups = [
         '`model` is no name of a model, or not one of that agent program.',
         '`ralph agents` lists those that are known.',
       ],
+      DEPRECATED_FIELD: ['A field still works, but something else does its work now.', 'Remove it, as the hint says.'],
       UNRESOLVED_VARIABLES: [
         'A `{{…}}` in a prompt stands for nothing.',
         'Look at its spelling; `item`, `phase` and `sprint` have fields.',

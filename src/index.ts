@@ -15,7 +15,7 @@ export { AgentEvent, SprintEvent } from './contract/events.ts'
 export { FailureClass, Outcome, Usage } from './contract/outcome.ts'
 export {
   CheckResult,
-  HookTask,
+  HookTask as HookTaskSchema,
   IterationRecord,
   LiveIteration,
   Mode,
@@ -62,5 +62,23 @@ export { superviseShell, type ShellOptions } from './agents/supervise/shell.ts'
 export { superviseAgent, type AgentOptions } from './agents/supervise/supervisor.ts'
 
 export { systemClock } from './platform/clock.ts'
-export { readProgress } from './storage/state/read-progress.ts'
 export { openSprintStore, type SprintStore, type SprintStoreOptions } from './storage/sprint/sprint-store.ts'
+
+export {
+  mergePerIterationHooks,
+  validatePerIterationHook,
+  validateSprintDefinition,
+  validateWorkflowDefinition,
+  type CompiledProgress,
+  type CompilerError,
+  type DynamicStep,
+  type HookTask,
+  type ParallelTaskStatus,
+  type PerIterationHook,
+  type PhaseStatus,
+  type RalphConfig,
+  type RalphExitInfo,
+  type SprintDefinition,
+  type WorkflowDefinition,
+} from './seed-names.ts'
+export { readProgress, runRalphLoop, runStandardLoop, type LoopOptions } from './seed-loops.ts'

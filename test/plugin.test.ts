@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
+import { compile } from '../src/compiler/compile.ts'
 import { ralphProgram, root } from './support/paths.ts'
 
 const read = (...names: readonly string[]): string => readFileSync(join(root, 'plugin', ...names), 'utf8')
@@ -36,6 +37,12 @@ const expected = {
   'resume-sprint': 'resume',
   'stop-sprint': 'stop',
   'add-step': 'tell',
+  'start-sprint': 'run',
+  'import-steps': 'init',
+  'sprint-watch': 'watch',
+  'cleanup-sprint': 'doctor',
+  help: 'status',
+  'ralph-mode': 'run',
 }
 const names = readdirSync(join(root, 'plugin', 'commands')).map((file) => file.replace(/\.md$/, ''))
 
@@ -48,6 +55,32 @@ it('has a manifest of the current format, with the version of the package', () =
     name: 'ralph-mode',
     version,
   })
+})
+
+it('is in the marketplace of this repository', () => {
+  const text = readFileSync(join(root, '.claude-plugin', 'marketplace.json'), 'utf8')
+  const { plugins } = z
+    .object({ plugins: z.array(z.object({ name: z.string(), source: z.string() })) })
+    .parse(JSON.parse(text))
+
+  expect(plugins).toEqual([{ name: 'ralph-mode', source: './plugin' }])
+})
+
+it('has a skill whose example compiles', () => {
+  const [, head = '', body = ''] = /^---\n(.*?)\n---\n(.*)$/s.exec(read('skills', 'write-sprint', 'SKILL.md')) ?? []
+  expect(parse(head)).toEqual({ name: 'write-sprint', description: expect.stringMatching(/^.{100,1000}$/) })
+
+  const [, sprint = ''] = /^```yaml\n(.*?)^```$/ms.exec(body) ?? []
+  const { diagnostics, progress } = compile({
+    sprint: { file: 'SPRINT.yaml', text: sprint },
+    readWorkflow: () => ({
+      file: 'ralph.yaml',
+      text: readFileSync(join(root, 'assets/workflows/ralph.yaml'), 'utf8'),
+    }),
+    defaultSprintId: 'example',
+    at: 0,
+  })
+  expect({ diagnostics, status: progress?.status }).toEqual({ diagnostics: [], status: 'not-started' })
 })
 
 it('has the commands, and its page names them', () => {

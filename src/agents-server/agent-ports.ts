@@ -13,6 +13,7 @@ import type { AccountLimits, Ports } from '../runtime/ports.ts'
 import type { createDiskPort } from '../storage/sprint/disk.ts'
 import type { LocalAgent } from './local-agents.ts'
 import { createTaskLock } from './notes.ts'
+import type { MachinePolicy } from './policy.ts'
 
 export type AgentPortOptions = {
   readonly agent: LocalAgent
@@ -23,6 +24,8 @@ export type AgentPortOptions = {
   readonly env: HostEnvironment
   /** Ralph's own folders, hidden from agents. */
   readonly ralphHomes: readonly string[]
+  /** Absent: no limits. */
+  readonly policy?: MachinePolicy | undefined
   readonly limits: AccountLimits
   readonly disk?: typeof createDiskPort | undefined
   readonly hookSlots: Ports['hookSlots']
@@ -34,7 +37,7 @@ export const agentSprintFolder = (agent: LocalAgent, sprintId: string): string =
 
 /** Creates the runtime's ports for one order of a sprint: those of `ralph run`, in the workspace of an agent. */
 export async function createAgentPorts(options: AgentPortOptions): Promise<Ports> {
-  const { agent, sprintId, progress, env, observe } = options
+  const { agent, sprintId, progress, env, observe, policy } = options
   const sprintDir = agentSprintFolder(agent, sprintId)
   const ports = await createPorts({
     sprintDir,
@@ -48,7 +51,10 @@ export async function createAgentPorts(options: AgentPortOptions): Promise<Ports
     limits: options.limits,
     hookSlots: options.hookSlots,
     lock: createTaskLock(agent.notes),
-    chooseAgent: (name, model) => ({ driver: getDriver(name ?? options.program), model: model ?? progress.model }),
+    chooseAgent: (name, model) => {
+      policy?.assertProgram(name ?? options.program)
+      return { driver: getDriver(name ?? options.program), model: model ?? progress.model }
+    },
     createNotify: () => async () => {
       throw new RalphError('NOT_SUPPORTED', 'the backend sends notifications')
     },
@@ -56,7 +62,8 @@ export async function createAgentPorts(options: AgentPortOptions): Promise<Ports
     observe,
   })
   await createFirstCheckpoint(sprintDir, ports.workspace)
-  return { ...ports, cleanWorktree: async () => undefined }
+  const shell = policy?.guardShell(ports.shell) ?? ports.shell
+  return { ...ports, shell, cleanWorktree: async () => undefined }
 }
 
 /** Sprints whose first checkpoint exists. */
@@ -79,7 +86,9 @@ async function createAgentSandbox(options: AgentPortOptions): Promise<Sandbox | 
   const { agent, progress, env, ralphHomes, observe, sprintId } = options
   const alsoWritable = isNotesProtocol(progress.protocol) ? [agent.notes] : []
   const { sandbox: wanted } = progress
-  const { sandbox, text } = await protectionFor({ wanted, env, cwd: agent.folder, ralphHomes, alsoWritable })
+  const protection = await protectionFor({ wanted, env, cwd: agent.folder, ralphHomes, alsoWritable })
+  options.policy?.assertProtection(protection)
+  const { sandbox, text } = protection
   const told = join(agent.home, 'protection', sprintId)
   if ((await readTextIfExists(told)) === text) return sandbox
   observe({ type: 'note', level: 'info', text: `sandbox: ${text}` })

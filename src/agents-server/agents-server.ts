@@ -21,6 +21,7 @@ import { createInventory, type MachineSettings } from './inventory.ts'
 import { openJobs, type JobParts, type Jobs } from './jobs.ts'
 import { openLease, type Lease } from './lease.ts'
 import { lockMachineFolder, type OwnedFolder } from './machine-folder.ts'
+import { readPolicy, type MachinePolicy } from './policy.ts'
 import { findPrograms } from './programs.ts'
 import { interruptedUpdateError, createUpdates, type Updates } from './updates.ts'
 import { openUploader, type Uploader } from './uploader.ts'
@@ -57,6 +58,7 @@ export interface AgentsServer {
 }
 
 type ServerParts = AgentsServerOptions & {
+  readonly policy: MachinePolicy
   readonly folder: OwnedFolder
   readonly mailbox: DiskMailbox
   readonly agents: LocalAgents
@@ -99,10 +101,17 @@ export async function startAgentsServer(options: AgentsServerOptions): Promise<A
 
 async function openParts(options: AgentsServerOptions): Promise<ServerParts> {
   const { home, env, settings, log } = options
+  const policy = await readPolicy(options.limitsHome ?? home)
   const folder = await lockMachineFolder(home)
   const mailbox = await openDiskMailbox(join(home, 'machine', 'mailbox.log'))
   const { roots, notes } = settings
-  const places = { home, roots, notes, agents: join(home, 'agents'), workspaces: join(home, 'workspaces') }
+  const ralphHomes = [
+    home,
+    ...(options.limitsHome === undefined ? [] : [options.limitsHome]),
+    ...(options.alsoHidden ?? []),
+  ]
+  const own = { home, state: ralphHomes, agents: join(home, 'agents'), workspaces: join(home, 'workspaces') }
+  const places = { ...own, roots, notes, policyRoots: policy.roots }
   const agents = await openAgents(places)
   const lease = openLease()
   const uploader = openUploader()
@@ -110,15 +119,11 @@ async function openParts(options: AgentsServerOptions): Promise<ServerParts> {
   const changed = () => changes.tell()
   const limits = openMachineLimits(options.limitsHome ?? home, env)
   const { slots } = settings
-  const ralphHomes = [
-    home,
-    ...(options.limitsHome === undefined ? [] : [options.limitsHome]),
-    ...(options.alsoHidden ?? []),
-  ]
   const jobs = openJobs({
     agents,
     mailbox,
     ralphHomes,
+    policy,
     env,
     limits,
     slots,
@@ -133,6 +138,7 @@ async function openParts(options: AgentsServerOptions): Promise<ServerParts> {
   agents.onNew(uploader.add)
   return {
     ...options,
+    policy,
     limits,
     folder,
     mailbox,
@@ -163,7 +169,17 @@ function createMessageHandler(
 ): (message: IncomingMessage, when?: 'now' | 'again') => void {
   const { jobs, agents, mailbox, version, log } = parts
   const changed = () => parts.changes.tell()
-  const commands = createMachineCommands({ agents, jobs, version, now: Date.now, changed, install: updates.install })
+  const commands = createMachineCommands({
+    agents,
+    jobs,
+    version,
+    now: Date.now,
+    changed,
+    install: async (wanted) => {
+      parts.policy.assertUpdate()
+      await updates.install(wanted)
+    },
+  })
   const lines = new Map<string, Promise<void>>()
   const answer = async ({ id, type, body }: IncomingMessage, when: 'now' | 'again') => {
     const about = { to: id, type }

@@ -27,8 +27,8 @@ const success = { success: true } as const
 export function createMachineCommands(parts: CommandParts): MachineCommands {
   const { agents, jobs, now } = parts
   return {
-    'create-workspace': async ({ agentId, name, workspace, from }) => {
-      const { folder } = await agents.create({ agentId, name, workspace }, from)
+    'create-workspace': async ({ agentId, name, workspace, within, from }) => {
+      const { folder } = await agents.create({ agentId, name, workspace, within }, from)
       parts.changed()
       return { ...success, folder }
     },

@@ -23,6 +23,8 @@ export type MachineSettings = {
    * updates are refused.
    */
   readonly update?: string | undefined
+  /** Users other than the owner may run agents here, if they have a grant. */
+  readonly shared?: boolean | undefined
 }
 
 const defaultSlots = 4

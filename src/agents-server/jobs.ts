@@ -21,6 +21,7 @@ import { createAgentPorts, agentSprintFolder } from './agent-ports.ts'
 import type { HostEnvironment } from '../host/create-ports.ts'
 import type { DiskMailbox } from './disk-mailbox.ts'
 import { writeTaskLock } from './notes.ts'
+import type { MachinePolicy } from './policy.ts'
 import { pushWork } from './push-work.ts'
 import { runTextPrompt, textPromptAttempt } from './text-prompt.ts'
 
@@ -29,6 +30,8 @@ export type JobParts = {
   readonly mailbox: DiskMailbox
   /** Ralph's own folders. */
   readonly ralphHomes: readonly string[]
+  /** Absent: no limits. */
+  readonly policy?: MachinePolicy | undefined
   readonly env: HostEnvironment
   readonly limits: Ports['limits']
   /** The maximum number of prompts at once on this machine. */
@@ -159,6 +162,7 @@ async function endOfPrompt(job: MachineJob, body: RequestBody<'prompt'>, parts: 
     if (!begun) await parts.leased(body.leaseMs, signal)
     if (signal.aborted && !begun) return { end: { kind: 'cancelled' } }
     if (begun && wasAborted(known, body)) return { end: abortedEnd(body) }
+    parts.policy?.assertProgram(body.program)
     const agent = parts.agents.requireReady(body.agentId)
     job.startedAt = Date.now()
     parts.changed()
@@ -177,6 +181,8 @@ async function runUserPrompt(
   parts: JobContext & { readonly signal: AbortSignal },
 ): Promise<EndedPrompt> {
   const { promptId } = body
+  // A user's own prompt runs without a cell.
+  parts.policy?.assertProtection({ kind: 'none', network: 'open' })
   const observe = (event: SprintEvent) => agent.events.add({ at: Date.now(), promptId, event })
   const outcome = await retryOnDiskFull(
     () => runTextPrompt(agent, body, parts),

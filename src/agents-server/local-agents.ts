@@ -42,7 +42,7 @@ export interface LocalAgents {
   readonly all: () => readonly LocalAgent[]
   /** `from`: the snapshot that a lost machine has pushed. */
   readonly create: (
-    made: Pick<AgentFile, 'agentId' | 'name' | 'workspace'>,
+    made: Pick<AgentFile, 'agentId' | 'name' | 'workspace'> & Pick<WorkspacePlaces, 'within'>,
     from?: TakeoverSource,
   ) => Promise<LocalAgent>
   /** Another machine has taken the agent over: start nothing here, and keep the files. */
@@ -86,10 +86,10 @@ export async function openAgents(places: AgentPlaces): Promise<LocalAgents> {
     find: (agentId) => known.get(agentId),
     requireReady: (agentId) => assertAgentReady(agentId, known.get(agentId)),
     all: () => [...known.values()],
-    create: async ({ agentId, name, workspace }, from) => {
+    create: async ({ agentId, name, workspace, within }, from) => {
       const there = known.get(agentId)
       if (there && !there.archived && (!from || there.from === from.commit)) return there
-      const folder = await openAgentWorkspace(agentId, workspace, places)
+      const folder = await openAgentWorkspace(agentId, workspace, { ...places, within })
       const file = { agentId, name, workspace, folder, archived: false, ...(from && { from: from.commit }) }
       if (from) await restoreFromSnapshot(await open(file), from)
       const agent = await save(file)

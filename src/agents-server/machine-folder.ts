@@ -22,6 +22,7 @@ const MachineIdentity = z.object({
     slots: z.int().min(1),
     notes: z.string(),
     update: z.string().optional(),
+    shared: z.boolean().optional(),
   }),
 })
 export type MachineIdentity = z.output<typeof MachineIdentity>

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { RalphError, errorMessage } from '../contract/errors.ts'
 import type { SprintEvent } from '../contract/events.ts'
 import { writeFileAtomic } from '../platform/files/atomic-file.ts'
+import { stateFolder } from '../platform/files/state-folder.ts'
 import { restorePushedSnapshot, pushSnapshot, type SnapshotOptions } from '../storage/git/pushed-snapshot.ts'
 import { checkpointMarkerFile, agentSprintFolder } from './agent-ports.ts'
 import type { LocalAgent, TakeoverSource } from './local-agents.ts'
@@ -39,7 +40,7 @@ function describeSnapshot(agent: LocalAgent, sprintId: string, remote: string): 
   const beside = [
     { name: 'notes', folder: agent.notes },
     { name: 'learned', folder: sprintDir, only: 'LEARNINGS.md' },
-    { name: 'protected', folder: join(sprintDir, 'protected') },
+    { name: 'protected', folder: join(stateFolder(sprintDir), 'protected') },
   ]
   const ours = join(agent.home, 'pushed', sprintId)
   return { project: agent.folder, sprintDir, sprintId, remote, beside, ours }

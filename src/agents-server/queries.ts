@@ -16,6 +16,7 @@ import type { HostEnvironment } from '../host/create-ports.ts'
 import type { LocalAgent, LocalAgents } from './local-agents.ts'
 import type { Jobs } from './jobs.ts'
 import { writeTaskLock, readNotes } from './notes.ts'
+import type { MachinePolicy } from './policy.ts'
 import { inspectProgram } from './programs.ts'
 import { isInsideFolder } from './workspaces.ts'
 
@@ -25,6 +26,7 @@ export type QueryParts = {
   readonly home: string
   readonly env: HostEnvironment
   readonly limits: AccountLimits
+  readonly policy?: MachinePolicy | undefined
 }
 
 type QueryHandlers = { readonly [T in LiveRequest]: (body: RequestBody<T>) => Promise<RequestReply<T>> }
@@ -34,7 +36,7 @@ const maxPatchLength = 2 * 1024 * 1024
 const maxWholeBytes = 16 * 1024 * 1024
 
 /** Answers read-only queries of the backend. */
-export function createQueryHandlers({ agents, jobs, home, env, limits }: QueryParts): QueryHandlers {
+export function createQueryHandlers({ agents, jobs, home, env, limits, policy }: QueryParts): QueryHandlers {
   return {
     'ralph-mode-check-lock': async ({ agentId }) => {
       const lock = await writeTaskLock(agents.requireReady(agentId).notes)
@@ -81,6 +83,7 @@ export function createQueryHandlers({ agents, jobs, home, env, limits }: QueryPa
       return { ...success, checks: detectChecks((name) => readTextSyncIfExists(join(folder, name))) }
     },
     preflight: async ({ program }) => {
+      policy?.assertProgram(program)
       const limitUntil = await limits.limitedUntil(program)
       const { freeBytes } = await diskSpace(home)
       const found = await inspectProgram(program, env)

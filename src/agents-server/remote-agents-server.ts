@@ -28,7 +28,13 @@ export async function joinBackend(joining: JoinOptions): Promise<MachineIdentity
   const { home, backend, settings, version } = joining
   const token = parseJoinToken(joining.token)
   const { key, csr } = await createKeyAndRequest(settings.name)
-  const about = { csr, name: settings.name, labels: [...settings.labels], version }
+  const about = {
+    csr,
+    name: settings.name,
+    labels: [...settings.labels],
+    version,
+    ...(settings.shared && { shared: true }),
+  }
   const deadline = Date.now() + approvalTimeoutMs
   for (let asked = 0; Date.now() < deadline; asked++) {
     const { answer } = await requestJoin(backend, token, about)

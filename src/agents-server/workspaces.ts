@@ -12,6 +12,12 @@ export type WorkspacePlaces = {
   readonly workspaces: string
   /** Ralph's own folders, which are never a workspace. */
   readonly home: string
+  /** Other folders with Ralph's state, such as `~/.ralph`, which are never a workspace either. */
+  readonly state?: readonly string[]
+  /** Folders that the policy of the machine allows. */
+  readonly policyRoots?: readonly string[] | undefined
+  /** Folders of the user: local folders must be in one of them too. */
+  readonly within?: readonly string[] | undefined
 }
 
 /** Creates the folder that an agent works in. Idempotent: a second call finds the result of the first. */
@@ -49,16 +55,21 @@ const openAgentWorktree = (agentId: string, branch: string, { workspaces }: Work
 })
 
 /** The folder with links resolved, if it is allowed. */
-function allowedFolder(path: string, { roots, home }: WorkspacePlaces): string {
+function allowedFolder(path: string, { roots, home, state = [], within, policyRoots }: WorkspacePlaces): string {
   if (!isAbsolute(path)) throw workspaceRefused(`"${path}" is not an absolute path`)
   if (!isFolder(path)) throw new RalphError('WORKSPACE_NOT_FOUND', `folder not found on this machine: "${path}"`)
   const real = realPath(path)
-  const inside = roots.filter((root) => isFolder(root)).some((root) => isInsideFolder(real, realPath(root)))
-  if (!inside)
+  if (!isInsideAny(real, roots))
     throw workspaceRefused(`"${path}" is outside the folders that this machine allows (${roots.join(', ') || 'none'})`)
-  if (exists(home) && isInsideFolder(real, realPath(home))) throw workspaceRefused(`"${path}" belongs to Ralph itself`)
+  if (isInsideAny(real, [home, ...state])) throw workspaceRefused(`"${path}" belongs to Ralph itself`)
+  if (policyRoots && !isInsideAny(real, policyRoots))
+    throw workspaceRefused(`"${path}" is outside the folders that the policy of this machine allows`)
+  if (within && !isInsideAny(real, within)) throw workspaceRefused(`"${path}" is outside the folders granted to you`)
   return real
 }
+
+const isInsideAny = (real: string, folders: readonly string[]): boolean =>
+  folders.some((folder) => isFolder(folder) && isInsideFolder(real, realPath(folder)))
 
 /** The push target of this workspace; undefined if none is configured. */
 export function resolvePushAddress(workspace: AgentWorkspace, places: WorkspacePlaces): string | undefined {

@@ -4,7 +4,6 @@ import { createAuthority, openAuthority, type Authority } from '../channel/autho
 import { createTransportPair, type Transport } from '../channel/transport.ts'
 import { postWebhook } from '../platform/net/webhook.ts'
 import { newUuid } from '../platform/uuid.ts'
-import { audit } from './database/audit.ts'
 import type { Database } from './database/database.ts'
 import { authorities, machines as machineRows } from './database/machine.ts'
 import { openDatabase, type DatabasePlace } from './database/open-database.ts'
@@ -14,22 +13,26 @@ import { openFleet, type OpenFleet } from './open-fleet.ts'
 import type { Fleet } from './fleet/fleet.ts'
 import type { ObservedSprints } from './fleet/observed.ts'
 import { transaction } from './fleet/transaction.ts'
-import { createApp } from './http/app.ts'
+import { createApp, type AppDeps } from './http/app.ts'
 import type { ApiCaller } from './http/calls/call.ts'
 import { createEventStreams, type EventTimes } from './http/streams/event-streams.ts'
 import { createFeed } from './feed/feed.ts'
 import { originAddresses, loopbackAddresses, type Addresses } from './http/guard.ts'
 import { agentHandlers } from './http/handlers/agents.ts'
 import { machineRouteHandlers, type MachineAdmission } from './http/handlers/machines.ts'
+import { machineGrantHandlers } from './http/handlers/machine-grants.ts'
 import { peopleHandlers } from './http/handlers/people.ts'
 import { sprintHandlers } from './http/handlers/sprints.ts'
 import { ensureLocalUser, createAuthentication, type UserAuthentication } from './http/identity.ts'
 import { listenHttp, type ListenOptions } from './http/listen.ts'
 import { formatMetrics } from './http/metrics.ts'
 import type { oidcRoutes as OidcRoutes, OidcSettings } from './http/oidc.ts'
+import { createAuditLog } from './http/calls/audit.ts'
 import { createIdempotency } from './http/calls/idempotency.ts'
 import { createRateLimit } from './http/calls/rate-limit.ts'
+import { createSignInLimit } from './http/calls/sign-in-limit.ts'
 import { createPageFiles } from './http/page-files.ts'
+import { readCallerRights } from './http/calls/machine-access.ts'
 import { readAccessLevel, readAccessLevels } from './http/calls/agent-access.ts'
 import { issueJoinToken, type AdmissionParts } from './machines/admission.ts'
 import { createMachineCalls, type MachineCalls } from './machines/machine-calls.ts'
@@ -54,6 +57,8 @@ export type BackendOptions = Pick<ListenOptions, 'host' | 'port' | 'tls'> & {
   readonly publicOrigin?: string | undefined
   /** Where machines connect; absent: only the local machine. */
   readonly machines?: { readonly host: string; readonly port: number; readonly publicHost?: string } | undefined
+  /** Users with a grant may run agents on the machine inside this process. Default: only the local user. */
+  readonly shareMachine?: boolean | undefined
   readonly project?: string | undefined
   readonly compiling: Fleet['compiling']
   /** Sprints of this computer that `ralph run` controls; absent: none are observed. */
@@ -126,10 +131,14 @@ async function openBackendParts(options: BackendOptions, opened: CloseFunction[]
     fleet: line.fleet,
     origin: http.origin,
     machinePort: line.port,
-    ticketAddress: () => http.ticketAddress(userId),
+    ticketAddress: () => http.ticketAddress(userId, 'admin'),
     commandToken: () => persons.createCommandToken(userId, newUuid()),
     localMachine: async (name) => {
-      const machineId = await ensureLocalMachine(database, name)
+      const machineId = await ensureLocalMachine(database, {
+        name,
+        ownerId: userId,
+        shared: options.shareMachine ?? false,
+      })
       const connect = async () => {
         const [ours, theirs] = createTransportPair(randomBytes(32))
         void line.lines.attach(ours, machineId).catch(trouble)
@@ -143,8 +152,6 @@ async function openBackendParts(options: BackendOptions, opened: CloseFunction[]
 }
 
 const errorStack = (error: unknown): string | undefined => (error instanceof Error ? error.stack : undefined)
-
-const sendWebhook = (url: string, body: string, secret: string): Promise<void> => postWebhook(url, body, { secret })
 
 type BackendBase = {
   readonly database: Database
@@ -198,13 +205,13 @@ async function openLines(
   })
   known.asking = asking
   const engine = () => fleet().engine
-  const sender = createNotifications({ database, engine, now, newId: newUuid, post: sendWebhook })
+  const sender = createNotifications({ database, engine, now, newId: newUuid, post: postWebhook })
   const { compiling, settings = {}, observed, onLost } = options
   const parts = { database, machines: asking, notifications: sender, clock: { now }, newId: newUuid }
   known.fleet = await openFleet({ ...parts, compiling, observed, settings, logError, onLost })
   await sender.resume()
   const unsubscribe = database.signals.on(outboxTopic, (machineId) => lines.wake(machineId))
-  const admission = { store, authority, now, log }
+  const admission = { store, authority, now, log, recordJoin: createJoinRecorder(base) }
   const listener = options.machines && (await listenForMachines({ ...admission, ...options.machines, machines: lines }))
   return {
     fleet: known.fleet,
@@ -220,6 +227,11 @@ async function openLines(
       await fleet().close()
     },
   }
+}
+
+function createJoinRecorder({ database, logError }: BackendBase): NonNullable<AdmissionParts['recordJoin']> {
+  const { recordEvent } = createAuditLog(database, now)
+  return (event) => recordEvent(event).catch(logError)
 }
 
 function assertDefined<T>(value: T | undefined): T {
@@ -249,7 +261,7 @@ function createMachineAdmission(
 
 type HttpEndpoint = {
   readonly origin: string
-  readonly ticketAddress: (userId: string) => Promise<string>
+  readonly ticketAddress: (userId: string, scope: ApiCaller['scope']) => Promise<string>
   readonly close: () => Promise<void>
 }
 
@@ -263,8 +275,10 @@ async function serveHttp(
   const feed = createFeed(database, { now, log: logError })
   const levels = (who: ApiCaller) => readAccessLevels(database, who)
   const events = createEventStreams({ feed, levels, log: logError, times: options.eventTimes })
+  const audit = createAuditLog(database, now)
   const own: { addresses?: Addresses; origin?: string } = {}
-  const ticketAddress = async (userId: string) => `${own.origin}/sign-in#${await persons.createTicket(userId)}`
+  const ticketAddress: HttpEndpoint['ticketAddress'] = async (userId, scope) =>
+    `${own.origin}/sign-in#${await persons.createTicket(userId, scope)}`
   const app = createApp({
     version,
     secure: tls !== undefined || publicOrigin?.startsWith('https:') === true,
@@ -275,19 +289,21 @@ async function serveHttp(
       ...agentHandlers(fleet),
       ...sprintHandlers(fleet),
       ...machineRouteHandlers(fleet, line.admission, version),
+      ...machineGrantHandlers(database, now),
     },
-    accessLevel: (who, ids) => readAccessLevel(database, who, ids),
+    ...createAccessReaders(database),
     events,
     idempotent: createIdempotency(database, now),
-    rateLimit: createRateLimit(now),
-    audit: (who, what, ids) => writeAudit(database, who, what, ids),
+    ...createLimits(),
+    behindProxy: publicOrigin !== undefined,
+    audit,
     ready: () => isDatabaseReady(database),
     metrics: async () => {
       const { connected, refusedFrames } = lines.counts()
       return formatMetrics(database, { viewers: events.viewers(), machines: connected, refusedFrames })
     },
     page: createPageFiles(options.page),
-    addRoutes: oidc && (await loadOidcRoutes(oidc, { people: persons, database, now, newId: newUuid })),
+    addRoutes: oidc && (await loadOidcRoutes(oidc, { people: persons, database, now, newId: newUuid, audit })),
     log: logError,
   })
   const listening = await listenHttp(app, { host, port, tls, authenticates: oidc !== undefined }).catch(
@@ -310,6 +326,16 @@ async function serveHttp(
   }
 }
 
+const createAccessReaders = (database: Database): Pick<AppDeps, 'accessLevel' | 'machineRights'> => ({
+  accessLevel: (who, ids) => readAccessLevel(database, who, ids),
+  machineRights: (who, ids) => readCallerRights(database, who, ids),
+})
+
+const createLimits = (): Pick<AppDeps, 'rateLimit' | 'signInLimit'> => ({
+  rateLimit: createRateLimit(now),
+  signInLimit: createSignInLimit(now),
+})
+
 /** Loads the OIDC client only for backends with accounts. */
 const loadOidcRoutes = async (...given: Parameters<typeof OidcRoutes>) =>
   (await import('./http/oidc.ts')).oidcRoutes(...given)
@@ -326,11 +352,6 @@ async function isDatabaseReady({ pool }: Database): Promise<boolean> {
   return Promise.race([answered, late])
 }
 
-async function writeAudit({ db }: Database, { user }: ApiCaller, what: string, ids: Readonly<Record<string, string>>) {
-  const [target = null] = Object.values(ids)
-  await db.insert(audit).values({ at: now(), who: user.name, userId: user.id, what, target, details: ids })
-}
-
 /** The authority that machines trust; created at the first start and shared by all replicas. */
 async function openBackendAuthority({ db }: Database): Promise<Authority> {
   const [kept] = await db.select().from(authorities)
@@ -344,10 +365,13 @@ async function openBackendAuthority({ db }: Database): Promise<Authority> {
 }
 
 /** The machine that this backend runs on. */
-async function ensureLocalMachine({ db }: Database, name: string): Promise<string> {
-  const [known] = await db.select().from(machineRows).where(eq(machineRows.local, true))
+async function ensureLocalMachine(
+  { db }: Database,
+  { name, ...owned }: { readonly name: string; readonly ownerId: string; readonly shared: boolean },
+): Promise<string> {
+  const [known] = await db.update(machineRows).set(owned).where(eq(machineRows.local, true)).returning()
   if (known) return known.id
   const id = newUuid()
-  await db.insert(machineRows).values({ id, name, status: 'active', local: true, createdAt: now() })
+  await db.insert(machineRows).values({ id, name, status: 'active', local: true, createdAt: now(), ...owned })
   return id
 }

@@ -3,6 +3,7 @@ import { connect, type DetailedPeerCertificate } from 'node:tls'
 import { X509Certificate } from 'node:crypto'
 import { z } from 'zod'
 import { RalphError } from '../contract/errors.ts'
+import { resourceName } from '../contract/fleet/page.ts'
 import { backendName, certificatePin } from './authority.ts'
 import type { JoinToken } from './join-token.ts'
 import type { BackendAddress } from './web-socket.ts'
@@ -14,9 +15,14 @@ export const JoinRequest = z.strictObject({
   id: z.uuid(),
   secret: z.string().length(43),
   csr: z.string().max(10_000),
-  name: z.string().trim().min(1).max(100),
-  labels: z.array(z.string().min(1).max(100)).max(50),
-  version: z.string().max(100),
+  name: resourceName,
+  labels: z.array(resourceName).max(50),
+  /** The machine agrees to run agents of other users than its owner. */
+  shared: z.boolean().optional(),
+  version: z
+    .string()
+    .max(100)
+    .regex(/^[\x20-\x7E]*$/),
 })
 export type JoinRequest = z.output<typeof JoinRequest>
 

@@ -42,6 +42,18 @@ const facts: readonly Required<FactOf<MachineFact['type']>>[] = [
     results: [{ ...green(), reason: 'because' }],
     checkFiles: [{ file: 'package.json', hash: 'x' }],
     tampered: ['package.json'],
+    proofBaseline: { tree: 't', record: 'r', named: true },
+    proof: {
+      verdict: 'contested',
+      room: 'clean',
+      labels: ['weak proof'],
+      tests: { fixed: ['a'], stillRed: [], added: [], missing: ['b'] },
+      reasons: ['why'],
+      prompt: 'p',
+      named: true,
+      changed: true,
+      diff: 'd',
+    },
   },
   { type: 'gate-ended', at: noon, iteration: 1, exitCode: null, output: 'o', error: 'e' },
   {

@@ -69,6 +69,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'Serve sprints to an assistant as an MCP server on stdin and stdout',
     load: async () => (await import('./commands/mcp.ts')).mcp,
   },
+  plugin: {
+    summary: 'Install the commands for Claude Code, such as /run-sprint',
+    load: async () => (await import('./commands/plugin.ts')).plugin,
+  },
   serve: {
     summary: 'Run the backend: the page, the API, and agents on this computer',
     load: async () => (await import('./commands/serve.ts')).serve,

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { requireCached } from '../platform/compile-cache.ts'
 import { reduceMemory } from '../platform/v8-memory.ts'
-import { ralphHome } from './io/ralph-home.ts'
+import { ralphHome } from '../platform/ralph-home.ts'
 
 /**
  * The program's entry: runs compiled code that an earlier start has cached. Newer Node versions cache it themselves.

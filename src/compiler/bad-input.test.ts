@@ -153,9 +153,18 @@ describe('a workflow', () => {
       'NOT_SUPPORTED w.yaml:2:1',
     ],
     ['a goal-prompt', 'name: W\ngoal-prompt: p\nphases: [{id: work, for-each: step}]\n', 'NOT_SUPPORTED w.yaml:2:1'],
+    ['a protocol', 'name: W\nprotocol: classic\nphases: [{id: work, for-each: step}]\n', 'NOT_SUPPORTED w.yaml:2:1'],
   ])('is refused with %s', (_, workflow, code) => {
     expect(judged(workflow)).toContain(code)
     expect(judged(workflow)).toHaveLength(1)
+  })
+
+  it('may switch orchestration off, which is a warning (row 256)', () => {
+    const workflow = 'name: W\norchestration: {enabled: false}\nphases: [{id: work, for-each: step}]\n'
+    const { diagnostics, progress } = compileTest(items('{prompt: a}'), { w: workflow })
+
+    expect(diagnostics).toMatchObject([{ severity: 'warning', code: 'NOT_SUPPORTED' }])
+    expect(progress).toMatchObject({ status: 'not-started' })
   })
 
   it.each([

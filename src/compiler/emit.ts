@@ -19,7 +19,8 @@ export type EmitInput = {
 export function emitProgress(compilation: Compilation, { hooks, worktree, steps, expansion }: EmitInput): Progress {
   const { sprint, main, settings, sprintId } = compilation
   const { name, owner, created } = sprint.value
-  const { goalPrompt, reflectionPrompt } = main.value
+  const { goalPrompt, reflectionPrompt, protocol } = main.value
+  const { proof, frozen, mayChange, room } = settings
   const { ralph, limits, timeouts, agent, model, doneWhen, review, checkpoint, sandbox, env, notify, prices } = settings
   return {
     schemaVersion,
@@ -29,8 +30,10 @@ export function emitProgress(compilation: Compilation, { hooks, worktree, steps,
     workflow: sprint.value.workflow,
     status: 'not-started',
     mode: main.value.mode ?? 'standard',
+    ...(protocol === 'classic' && { protocol }),
     goal: sprint.value.goal ?? '',
     ralph: { ...ralph, ...omitUndefined({ goalPrompt, reflectionPrompt }), idleCount: 0 },
+    ...omitUndefined({ proof, frozen, mayChange, room }),
     ...omitUndefined({ agent, model, doneWhen, review, checkpoint, sandbox, env, notify, prices, worktree }),
     limits,
     timeouts,

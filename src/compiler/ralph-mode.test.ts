@@ -130,10 +130,27 @@ steps: [first, {prompt: second}, {prompt: third, id: docs}]
     expect(codes(sprint)).toEqual([code])
   })
 
-  it('refuses phases, which would never run', () => {
-    expect(codes('workflow: w\ngoal: g\n', { w: `${learn}phases: [{id: a, prompt: b}]\n` })).toEqual([
-      'NOT_SUPPORTED w.yaml:7:1',
-    ])
+  it('warns of phases, which do not run (row 17)', () => {
+    const { diagnostics, progress } = compileTest('workflow: w\ngoal: g\n', {
+      w: `${learn}phases: [{id: a, prompt: b}]\n`,
+    })
+    expect(diagnostics).toContainEqual(
+      expect.objectContaining({
+        severity: 'warning',
+        code: 'NOT_SUPPORTED',
+        message: 'phases do not run in a workflow with mode: ralph',
+      }),
+    )
+    expect(progress).toMatchObject({ mode: 'ralph', status: 'not-started' })
+    expect(progress).not.toHaveProperty('phases')
+  })
+
+  it.each([
+    ['classic', { protocol: 'classic' }],
+    ['report', {}],
+  ])('takes protocol: %s from the workflow', (protocol, fields) => {
+    const { progress } = compileTest('workflow: w\ngoal: g\n', { w: `${learn}protocol: ${protocol}\n` })
+    expect({ protocol: progress?.protocol }).toEqual({ protocol: undefined, ...fields })
   })
 
   it('recommends prompts that the workflow lacks', () => {

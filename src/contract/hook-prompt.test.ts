@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { fillHookPrompt, findUnknownHookVariables } from './hook-prompt.ts'
 
-const values = { ITERATION_TRANSCRIPT: 't/iteration-5.jsonl', SPRINT_ID: 'S1', ITERATION: '5', PHASE_ID: 'step-2' }
+const values = {
+  ITERATION_TRANSCRIPT: 't/iteration-5.jsonl',
+  SPRINT_ID: 'S1',
+  ITERATION: '5',
+  PHASE_ID: 'step-2',
+  ITEM_ID: 'item-1',
+}
 
 describe('the prompt of a hook', () => {
   it.each([

@@ -1,5 +1,5 @@
 /** Variables that a hook prompt can use as `$NAME` or `${NAME}`. Longest name first, because one is a prefix of another. */
-export const hookVariables = ['ITERATION_TRANSCRIPT', 'SPRINT_ID', 'ITERATION', 'PHASE_ID'] as const
+export const hookVariables = ['ITERATION_TRANSCRIPT', 'SPRINT_ID', 'ITERATION', 'PHASE_ID', 'ITEM_ID'] as const
 
 export type HookVariables = Readonly<Record<(typeof hookVariables)[number], string>>
 

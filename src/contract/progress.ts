@@ -3,8 +3,10 @@ import { fileObject } from './file-object.ts'
 import { Id, SprintId } from './ids.ts'
 import { FailureClass, Usage } from './outcome.ts'
 import { CompiledPhase, CompiledWorktree, Current, DependencyGraph, WorkRef } from './phases.ts'
+import { ProofBaseline, ProofMark } from './proof.ts'
 import {
   Check,
+  CheckRoom,
   ErrorCategory,
   Hook,
   Limits,
@@ -109,6 +111,7 @@ export const IterationRecord = fileObject({
     .describe('Parts of the report that Ralph dropped because they named unknown or finished steps'),
   checks: z.array(CheckMark).optional().describe('Check results, if the checks ran'),
   tampered: z.array(z.string()).optional().describe('Files that define a check and that the agent changed'),
+  proof: ProofMark.optional().describe('What the proof of its claim showed'),
   review: fileObject({ passed: z.boolean(), summary: z.string() })
     .optional()
     .describe('Judgement of the reviewer, if there was a review'),
@@ -167,6 +170,8 @@ export const LiveIteration = fileObject({
   changed: z.boolean().optional().describe('Whether the agent changed the work tree'),
   stepsChanged: z.boolean().optional().describe('Whether its report changed the steps'),
   tampered: z.array(z.string()).optional().describe('Files that define a check and that the agent changed'),
+  proof: ProofMark.optional().describe('What the proof of its claim showed'),
+  flakes: z.int().optional().describe('How often the checks of its claim were run again because red tests passed'),
   review: fileObject({ passed: z.boolean(), summary: z.string() }).optional().describe('Judgement of the reviewer'),
   checkpoint: z.string().optional().describe('Commit of the work tree after the iteration'),
   verdict: Verdict.optional().describe("Ralph's judgement, once known"),
@@ -214,6 +219,8 @@ const RalphExit = fileObject({
   iteration: z.int().nullable().describe('Iteration whose claim was accepted'),
   finalSummary: z.string().nullable().describe("What was achieved, in the agent's words"),
   unchecked: z.boolean().optional().describe('true: no check could have refused the claim'),
+  unproven: z.boolean().optional().describe('true: the checks pass, but nothing shows that the work did it'),
+  proof: ProofMark.optional().describe('What the proof of the claim showed'),
   openSteps: z.array(Id).optional().describe('Steps still pending when the claim was accepted'),
 })
 
@@ -260,10 +267,10 @@ export const Progress = fileObject({
   breakpointPhaseId: Id.optional().describe('Standard mode: phase whose breakpoint paused the sprint'),
   mode: SprintMode.describe('Goal-driven or phases'),
   protocol: z
-    .enum(['notes', 'report'])
+    .enum(['notes', 'report', 'classic'])
     .optional()
     .describe(
-      'How the agent signals the end: by a report, or by its notes and their lock (Ralph Mode of the fleet). Absent: `report`',
+      'How the agent signals the end: by a report, by its notes and their lock (Ralph Mode of the fleet), or by `RALPH_COMPLETE:` (classic). Absent: `report`',
     ),
   goal: z.string().describe('What to achieve'),
   ralph: RalphState.describe('State of the goal-driven loop'),
@@ -283,6 +290,10 @@ export const Progress = fileObject({
     .optional()
     .describe('As in SPRINT.yaml'),
   prices: z.record(z.string(), Price).optional().describe('As in SPRINT.yaml'),
+  proof: z.enum(['required', 'optional']).optional().describe('As in SPRINT.yaml'),
+  frozen: z.array(z.string()).optional().describe('As in SPRINT.yaml'),
+  mayChange: z.array(z.string()).optional().describe('As in SPRINT.yaml'),
+  room: CheckRoom.optional().describe('As in SPRINT.yaml'),
   review: fileObject({ agent: z.string(), model: z.string().optional() }).optional().describe('As in SPRINT.yaml'),
   checkpoint: z.boolean().optional().describe('As in SPRINT.yaml'),
   sandbox: z.enum(['auto', 'required', 'off']).optional().describe('As in SPRINT.yaml'),
@@ -343,6 +354,14 @@ export const Progress = fileObject({
     .array(fileObject({ file: z.string(), hash: z.string() }))
     .optional()
     .describe('Files that define the checks, as they were at the start'),
+  proofBaseline: ProofBaseline.optional().describe(
+    'The project before the first agent, which claims are measured against',
+  ),
+  unprovenClaims: z.int().optional().describe('Claims that were refused because nothing proved them'),
+  claimPrompt: z.string().optional().describe('What a refused claim lacks; the next prompt includes it'),
+  claimQuestion: fileObject({ iteration: z.int(), summary: z.string(), proof: ProofMark })
+    .optional()
+    .describe('The claim that the open question is about; an answer that starts with "accept" accepts it'),
   refusedBy: z
     .array(CheckResult)
     .optional()

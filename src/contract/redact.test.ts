@@ -29,6 +29,9 @@ describe('a text with a key in it', () => {
     'a password in a URL': 'postgres://app:hunter2@db.internal:5432/app',
     'a variable that says so': `DB_PASSWORD=${random(20)}`,
     'a field that says so': `{"api_key": "${random(24)}"}`,
+    'an Azure storage key': `DefaultEndpointsProtocol=https;AccountName=app;AccountKey=${random(43)}+/${random(41)}==;EndpointSuffix=x`,
+    'an Azure storage key alone': `AccountKey=${random(86)}==`,
+    'a shared access signature': `https://app.blob.example.com/c?sv=2024&sig=${random(40)}%3D`,
   }
   it.each(Object.entries(keys))('loses %s and nothing else', (_, key) => {
     const secret = /hunter2|B00000000.*/.exec(key)?.[0] ?? random(12)
@@ -60,6 +63,26 @@ it('leaves ordinary text alone', () => {
   expect(texts.map((text) => redact(text))).toEqual(texts)
 })
 
+it.each([
+  [`password = 'hunter2!'`, `password = '[redacted password]'`],
+  ['DB_PASSWORD: "pa55word"', 'DB_PASSWORD: "[redacted password]"'],
+  [String.raw`{"text":"\"passwd\": \"abc123\""}`, String.raw`{"text":"\"passwd\": \"[redacted password]\""}`],
+  [`pwd="x1y2z3" user='me'`, `pwd="[redacted password]" user='me'`],
+])('finds a short password in quotes: %s', (text, clean) => {
+  expect([redact(text), redact(redact(text))]).toEqual([clean, clean])
+})
+
+it.each([
+  `password: 'string'`,
+  `passwordLabel: 'Password:', password: "required"`,
+  `<input type="password" name="p4ss">`,
+  'const password = `${x}1`',
+  `password = "$DB_PASSWORD2"`,
+  `password: '<your-password-1>'`,
+])('leaves code about passwords alone: %s', (text) => {
+  expect(redact(text)).toBe(text)
+})
+
 it('finds a key after an escaped line break', () => {
   const report = JSON.stringify({ summary: `the key:\nghp_${random(36)}\tand\nsk-ant-${random(30)}` })
 
@@ -87,6 +110,42 @@ describe('known values', () => {
     ])
 
     expect(both('abcdefgh-ijklmnop abcdefgh')).toBe('[redacted LONG] [redacted SHORT]')
+  })
+
+  const values = {
+    short: 'hunter2!',
+    long: 'correct-horse-battery-staple-9',
+    token: `x${random(45)}`,
+    unicode: 'pässwörd-mit-ümlauten-1',
+  }
+  const encodings: Readonly<Record<string, (value: string) => string>> = {
+    'in base64': (value) => Buffer.from(value).toString('base64'),
+    'in base64 for URLs': (value) => Buffer.from(value).toString('base64url'),
+    'in base64 after a name': (value) => Buffer.from(`user:${value}`).toString('base64'),
+    'in base64 after one letter': (value) => Buffer.from(`u${value}\n`).toString('base64'),
+    'in base64 after two letters': (value) => Buffer.from(`us${value}?more`).toString('base64'),
+    'in hexadecimal': (value) => Buffer.from(value).toString('hex'),
+    'in capital hexadecimal': (value) => Buffer.from(value).toString('hex').toUpperCase(),
+    'in a URL': (value) => encodeURIComponent(value),
+    'in a URL with small letters': (value) =>
+      encodeURIComponent(value).replaceAll(/%../g, (code) => code.toLowerCase()),
+    'over two lines': (value) => `${value.slice(0, value.length / 2)}\n    ${value.slice(value.length / 2)}`,
+    'over two lines of Windows': (value) => `${value.slice(0, value.length / 2)}\r\n${value.slice(value.length / 2)}`,
+    'over two lines in a string': (value) => `${value.slice(0, value.length / 2)}\\n${value.slice(value.length / 2)}`,
+    'in base64 over lines': (value) => Buffer.from(value).toString('base64').replaceAll(/.{10}/g, '$&\n'),
+  }
+  it.each(Object.keys(encodings))('are replaced %s', (encoding) => {
+    for (const [name, value] of Object.entries(values)) {
+      const known = createRedactor([{ name, value }])
+      const encoded = encodings[encoding]?.(value) ?? ''
+      const clean = known(`before ${encoded} after`)
+      expect(clean).toMatch(new RegExp(`^before .{0,12}\\[redacted ${name}\\].{0,12}\\s? after$`, 's'))
+      expect(known(clean)).toBe(clean)
+    }
+  })
+
+  it('are replaced by their names, whatever characters these have', () => {
+    expect(createRedactor([{ name: '$&', value: 'hunter2hunter2' }])('hunter2hunter2')).toBe('[redacted $&]')
   })
 
   it('are left alone if they are too short', () => {

@@ -1,3 +1,5 @@
+import { createKnownValues } from './encoded-secrets.ts'
+
 /** A value that must not be shown, and the name shown instead. */
 export type Secret = { readonly name: string; readonly value: string }
 
@@ -9,25 +11,17 @@ const shortestSecret = 8
 
 /** Redacts known values, and everything shaped like a key. JSON and YAML stay valid. */
 export function createRedactor(secrets: readonly Secret[] = []): Redact {
-  const names = encodeSecrets(secrets)
-  const describeSecret = (value: string) => `[redacted ${names.get(value)}]`
-  const values = [...names.keys()]
-  const short = values.filter((value) => !isOnSuspiciousLine(value))
-  const inLine = matchAny(values.filter((value) => isOnSuspiciousLine(value)))
-  // Longer values that contain a short one go first, or pieces of them would remain.
-  const anywhere = matchAny(values.filter((value) => short.some((part) => value.includes(part))))
-  const redactLine = (line: string) => redactForms(inLine ? line.replaceAll(inLine, describeSecret) : line)
+  const redactKnown = createKnownValues(
+    new Map(secrets.filter(({ value }) => value.length >= shortestSecret).map(({ name, value }) => [value, name])),
+  )
   return (text) => {
-    const unknown = anywhere ? text.replaceAll(anywhere, describeSecret) : text
+    const unknown = redactKnown(text)
     const keyless = unknown.includes(privateKeyMark)
       ? unknown.replaceAll(privateKey, '[redacted private key]')
       : unknown
-    return redactSuspiciousLines(keyless, redactLine)
+    return redactSuspiciousLines(keyless.replaceAll(quotedPassword, describePassword), redactForms)
   }
 }
-
-const isOnSuspiciousLine = (value: string): boolean =>
-  findNextLongWord(value, 0) < value.length && !value.includes('\n')
 
 /** Redacts every string in a value, at any depth; field names stay. Returns the same value if nothing changed. */
 export function redactDeep<T>(value: T, redact: Redact): T {
@@ -75,35 +69,6 @@ const isSecret = (name: string, value: string): boolean =>
 const looksRandom = (value: string): boolean =>
   /^[A-Za-z0-9+/_=.~-]{16,}$/.test(value) && /\d/.test(value) && /[A-Za-z]/.test(value) && !plainValue.test(value)
 
-/** Maps each secret to its name, also in the forms it takes in JSON and in URLs. */
-function encodeSecrets(secrets: readonly Secret[]): ReadonlyMap<string, string> {
-  const forms = new Map<string, string>()
-  for (const { name, value } of secrets) {
-    if (value.length < shortestSecret) continue
-    for (const form of [value, JSON.stringify(value).slice(1, -1), encodeForUrl(value)]) forms.set(form, name)
-  }
-  return forms
-}
-
-/** Longest first, because one value may contain another. */
-function matchAny(values: readonly string[]): RegExp | undefined {
-  if (values.length === 0) return undefined
-  const longestFirst = values.toSorted((a, b) => b.length - a.length)
-  return new RegExp(
-    longestFirst.map((value) => value.replaceAll(/[$()*+./?[\\\]^{|}-]/g, String.raw`\$&`)).join('|'),
-    'g',
-  )
-}
-
-/** A lone surrogate cannot be encoded. */
-function encodeForUrl(value: string): string {
-  try {
-    return encodeURIComponent(value)
-  } catch {
-    return value
-  }
-}
-
 // Every repetition is bounded or cannot backtrack, and none starts inside another, so hostile text takes linear time. No pattern
 // consumes a quote or a lone backslash, so JSON stays valid.
 const space = String.raw`(?:\s|\\[nrt])`
@@ -141,7 +106,17 @@ const anyForm = new RegExp(`${wordStart}(?:${forms.map(([, form]) => `(${form})`
 const credential = /(Bearer|Basic) ([A-Za-z0-9._~+/=-]{20,})/gi
 const urlPassword = /(:\/\/[^\s/:@"'\\<>]{0,100}:)[^\s/@"'\\<>]{1,200}@/g
 const assignment =
-  /((?:api_?key|access_?key|token|secret|passw(?:or)?d|passphrase)(?:_[A-Za-z0-9_]{1,20})?(?:\\?["'])?\s{0,3}[=:]\s{0,3}(?:\\?["'])?)([A-Za-z0-9+/_.~=-]{20,})/gi
+  /((?:api_?key|access_?key|account_?key|token|secret|passw(?:or)?d|passphrase)(?:_[A-Za-z0-9_]{1,20})?(?:\\?["'])?\s{0,3}[=:]\s{0,3}(?:\\?["'])?)([A-Za-z0-9+/_.~=-]{20,})/gi
+
+/** The signature of a shared access URL. */
+const urlSignature = /([?&]sig=)[A-Za-z0-9%+/=_-]{30,}/g
+/** In quotes a value is a password even if it is short; a longer one is matched by `assignment`. */
+const quotedPassword =
+  /((?:passw(?:or)?d|passphrase|pwd)(?:\\?["'])?\s{0,3}[=:]\s{0,3}\\?(["']))([^\s"'\\<>{}$`[\]]{6,40})(?=\\?\2)/gi
+
+/** Words are labels and types; a password has a digit or a sign. */
+const describePassword = (all: string, before: string, _quote: string, value: string): string =>
+  /[A-Za-z]/.test(value) && /[\d!@#%^&*?+=~]/.test(value) ? `${before}[redacted password]` : all
 
 /** Code that refers to a secret by name. */
 const isSecretReference = (value: string): boolean =>
@@ -184,6 +159,7 @@ function redactLabelled(line: string): string {
       /\d/.test(value) ? `${scheme} [redacted credential]` : all,
     )
     .replaceAll(urlPassword, '$1[redacted password]@')
+    .replaceAll(urlSignature, '$1[redacted signature]')
     .replaceAll(assignment, (all, before: string, value: string) =>
       isSecretReference(value) ? all : `${before}[redacted secret]`,
     )
@@ -195,7 +171,7 @@ const isString = (group: unknown): boolean => typeof group === 'string'
 const formBeginning =
   /A(?:KIA|SIA|BIA|CCA)|gh[pousr]_|github_pat_|gl(?:pat|dt|rt|ptt)-|sk-|[rsp]k_(?:live|test)_|whsec_|xox|xapp-|hooks\.slack|AIza|ya29\.|GOCSPX-|npm_|pypi-|hf_|do[opr]_v1_|dckr_pat_|SG\.|ralph_mcp_|eyJ/
 const labelBeginning =
-  /bearer |basic |:\/\/[^\s/:@]{0,100}:|(?:key|token|secret|passw(?:or)?d|passphrase)[A-Za-z0-9_]{0,21}\\?["']?\s{0,3}[=:]/i
+  /bearer |basic |[?&]sig=|:\/\/[^\s/:@]{0,100}:|(?:key|token|secret|passw(?:or)?d|passphrase)[A-Za-z0-9_]{0,21}\\?["']?\s{0,3}[=:]/i
 
 /** Index of the next URL, or a position past the end. */
 function findNextUrl(text: string, from: number): number {

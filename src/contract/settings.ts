@@ -10,12 +10,36 @@ const count = z.int().min(0)
 /** A limit that users can switch off. */
 const switchable = <T extends z.ZodType>(value: T) => z.union([z.literal('off'), value])
 
+const roomFields = {
+  copy: z.array(nonEmptyText).optional().describe('Ignored files that the room needs, such as .env.test'),
+  install: nonEmptyText.optional().describe('Command that installs packages; detected from the lockfile if not given'),
+  network: z.boolean().optional().describe('Whether checks may use the network; default false'),
+  services: z
+    .array(nonEmptyText)
+    .optional()
+    .describe('Services on this machine that the checks need; opens the network'),
+}
+/** Where the checks of a claim run. */
+export const CheckRoom = z.union([z.enum(['clean', 'off']), fileObject(roomFields)])
+export type CheckRoom = z.output<typeof CheckRoom>
+
 export const Check = fileObject({
   run: nonEmptyText.describe('Shell command that Ralph runs in the project; exit 0 means passed'),
   name: nonEmptyText.optional().describe('Display name of the check; default: the command'),
   timeout: Duration.default(600_000).describe('Ralph ends the check and its process tree after this time'),
   eachIteration: z.boolean().default(false).describe('Also run it after every iteration, not only after a claim'),
-  protect: z.boolean().default(false).describe('Restore the files that define the check before it runs'),
+  protect: z
+    .boolean()
+    .default(false)
+    .describe('Deprecated: what defines a check is frozen anyway. Restores those files before the check runs'),
+  report: nonEmptyText
+    .optional()
+    .describe('File that the check writes with its tests by name: JUnit XML, CTRF or TAP, relative to the project'),
+  install: nonEmptyText.optional().describe('Overrides the `install` of the room for this check'),
+  room: CheckRoom.optional().describe('Overrides the `room` of the sprint for this check'),
+  heldOut: nonEmptyText
+    .optional()
+    .describe('Folder that only this check sees: a path, or a name below `checks` in the folder of Ralph'),
 })
 export type Check = z.output<typeof Check>
 
@@ -25,7 +49,9 @@ export const Hook = fileObject({
   id: Id.describe('Unique name of the hook'),
   prompt: nonEmptyText
     .optional()
-    .describe('Prompt for the agent program; $ITERATION_TRANSCRIPT, $SPRINT_ID, $ITERATION, $PHASE_ID are replaced'),
+    .describe(
+      'Prompt for the agent program; $ITERATION_TRANSCRIPT, $SPRINT_ID, $ITERATION, $PHASE_ID, $ITEM_ID are replaced',
+    ),
   workflow: nonEmptyText.optional().describe('`plugin:command`, or the name of a workflow in .claude/workflows'),
   run: nonEmptyText.optional().describe('Shell command'),
   parallel: z.boolean().default(true).describe('true: in the background; false: the next iteration waits for it'),
@@ -153,6 +179,13 @@ export const settings = {
     .array(Check)
     .optional()
     .describe('Checks that must pass before goal-complete is accepted; detected if not given, [] for none'),
+  proof: z
+    .enum(['required', 'optional'])
+    .optional()
+    .describe('Whether a claim needs a test that fails without the change; default: required where tests have names'),
+  frozen: z.array(nonEmptyText).optional().describe('Globs of more files that count as they were at the start'),
+  mayChange: z.array(nonEmptyText).optional().describe('Globs of tests and settings that the agent may change'),
+  room: CheckRoom.optional().describe('Where checks run at a claim: a clean copy, or the work tree itself (`off`)'),
   review: fileObject({
     agent: nonEmptyText.describe('Agent program of the reviewer'),
     model: nonEmptyText.optional().describe("Model of the reviewer; default: the driver's own"),

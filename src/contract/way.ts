@@ -1,13 +1,13 @@
 import type { Progress } from './progress.ts'
 
-/** How a sprint works: towards a goal by steps, from the agent's own notes, or through the phases of a workflow. */
-export type WayKind = 'goal' | 'notes' | 'phases'
+/** How a sprint works: towards a goal by steps, reported or edited in PROGRESS.yaml (classic), from the agent's own notes, or through the phases of a workflow. */
+export type WayKind = 'classic' | 'goal' | 'notes' | 'phases'
 
 const kinds = { ralph: 'goal', standard: 'phases' } as const satisfies Record<Progress['mode'], WayKind>
 
 /** Files store it as two fields; everything else asks this function. */
 export const wayKind = ({ mode, protocol }: Pick<Progress, 'mode' | 'protocol'>): WayKind =>
-  isNotesProtocol(protocol) ? 'notes' : kinds[mode]
+  isNotesProtocol(protocol) ? 'notes' : isGoalDriven({ mode }) && protocol === 'classic' ? 'classic' : kinds[mode]
 
 /** Whether the agent signals the end by its notes and their lock. */
 export const isNotesProtocol = (protocol: Progress['protocol']): boolean => protocol === 'notes'

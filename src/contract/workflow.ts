@@ -17,6 +17,10 @@ export const Workflow = fileObject({
   description: z.string().optional().describe('When to use it'),
   schemaVersion: z.union([z.string(), z.number()]).optional().describe('Version of the file format; "2.0"'),
   mode: SprintMode.optional().describe('ralph: goal-driven; standard: phases (the default)'),
+  protocol: z
+    .enum(['report', 'classic'])
+    .optional()
+    .describe('Ralph mode: report (default): a JSON report; classic: PROGRESS.yaml by yq, and RALPH_COMPLETE'),
   phases: z.array(Phase).optional().describe('Standard mode: the phases, in order'),
   worktree: WorkflowWorktree.optional().describe('Gives each sprint its own git worktree'),
   goalPrompt: z.string().optional().describe('Text added to the planning prompt'),

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { Progress } from '../contract/progress.ts'
 import { attemptState } from '../platform/processes/attempt-folder.ts'
 import { isFolder, listFolder, readBytes } from '../platform/files/files.ts'
+import { recordKey, stateFolder } from '../platform/files/state-folder.ts'
 import { broken, notice, type Finding } from './finding.ts'
 import type { ReplayEntry, Evidence } from './invariants.ts'
 import { readSegment, type JournalRecord } from '../storage/state/journal-record.ts'
@@ -65,7 +66,7 @@ async function readSegments(sprintDir: string): Promise<SegmentFile[]> {
     names.map(async (name) => {
       const file = join(folder, name)
       const bytes = await readBytes(file)
-      const { records, goodBytes, problem } = readSegment(bytes)
+      const { records, goodBytes, problem } = readSegment(bytes, recordKey(sprintDir))
       const entries = records.map(decodeEntry)
       const isWhole = entries.every((entry) => entry !== undefined)
       const state = records[0]?.kind === 'snapshot' ? (isWhole ? problem : 'unreadable') : 'headless'
@@ -127,7 +128,7 @@ async function readShownProgress(sprintDir: string): Promise<{ progress: Progres
   }
 }
 
-const attemptsFolder = (sprintDir: string): string => join(sprintDir, 'attempts')
+const attemptsFolder = (sprintDir: string): string => join(stateFolder(sprintDir), 'attempts')
 
 async function listAttemptFolders(sprintDir: string): Promise<string[]> {
   const folder = attemptsFolder(sprintDir)

@@ -5,6 +5,7 @@ import { openAppendFile } from '../platform/files/append-file.ts'
 import { killMarked } from '../platform/processes/process-table.ts'
 import { checkInvariants, type ReplayEntry } from './invariants.ts'
 import { examineSprint, type SprintExamination, type SegmentFile } from './examine.ts'
+import { reopenCompleted } from '../storage/state/import-progress.ts'
 import { openJournal, quarantineSegment } from '../storage/state/journal.ts'
 import { writeProgressFile } from '../storage/state/progress-file.ts'
 import { removeLeftovers } from '../storage/state/sprint-folder.ts'
@@ -70,7 +71,7 @@ async function startNewSegment(
   { sprintDir, now }: RepairOptions,
 ): Promise<string[]> {
   const isShownNewer = shown !== undefined && shown.rev > (good?.rev ?? -1)
-  const progress = isShownNewer ? shown : good
+  const progress = isShownNewer ? reopenCompleted(shown) : good
   if (!progress || !damaged) {
     throw new RalphError('JOURNAL_DAMAGED', 'neither the journal nor PROGRESS.yaml holds a usable state', {
       place: { file: damaged?.file ?? sprintDir },

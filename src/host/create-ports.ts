@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import type { Sandbox } from '../agents/cells/sandbox.ts'
 import type { Driver } from '../agents/drivers/driver.ts'
 import { getDriver } from '../agents/drivers/registry.ts'
@@ -7,8 +6,7 @@ import { superviseShell } from '../agents/supervise/shell.ts'
 import { superviseAgent } from '../agents/supervise/supervisor.ts'
 import type { Progress } from '../contract/progress.ts'
 import { systemClock } from '../platform/clock.ts'
-import { readTextIfExists } from '../platform/files/files.ts'
-import type { AccountLimits, Ports, ShellRunner } from '../runtime/ports.ts'
+import type { AccountLimits, ClaimProver, Ports, ShellRunner } from '../runtime/ports.ts'
 import { redactAgent, redactShell } from '../runtime/redact-ports.ts'
 import { openAccountLimits } from '../storage/accounts/account-limits.ts'
 import { createProjectRedactor } from '../storage/accounts/secrets.ts'
@@ -16,6 +14,7 @@ import { createProjectFiles } from '../storage/git/project-files.ts'
 import { openWorkspace } from '../storage/git/workspace.ts'
 import { commitToBranch, removeWorktree } from '../storage/git/worktree.ts'
 import { createDiskPort } from '../storage/sprint/disk.ts'
+import { readLearnings } from '../storage/sprint/learnings.ts'
 import { removeNewLinks } from '../storage/state/sprint-folder.ts'
 
 /** The environment that agents inherit from. */
@@ -36,6 +35,8 @@ export type PortOptions = Pick<Ports, 'store' | 'limits' | 'hookSlots' | 'observ
   /** Resolves the agent and model that an order names; throws if the program is not installed. */
   readonly chooseAgent: (name: string | undefined, model: string | undefined) => ChosenAgent
   readonly createNotify: (shell: ShellRunner) => Ports['notify']
+  /** Absent: exit codes in the work tree decide about claims. `redact` removes secrets from output. */
+  readonly createProver?: ((redact: (text: string) => string) => ClaimProver) | undefined
   readonly createDisk?: typeof createDiskPort | undefined
 }
 
@@ -57,12 +58,10 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
     shell,
     workspace: hasWorktree ? commitToBranch(workspace, folder, worktree.branch) : workspace,
     projectFiles: createProjectFiles(folder, sprintDir),
+    ...(options.createProver && { prover: options.createProver((text) => redactor()(text)) }),
     cleanWorktree: async () => worktree && removeWorktree({ project, worktree }),
     limits: options.limits,
-    notes: async () => {
-      const notes = await readTextIfExists(join(sprintDir, 'LEARNINGS.md'))
-      return notes === undefined ? undefined : redactor()(notes)
-    },
+    notes: () => readLearnings(sprintDir, redactor()),
     ...(lock && { lock }),
     hookSlots: options.hookSlots,
     notify: options.createNotify(shell),

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { stateFolder } from '../platform/files/state-folder.ts'
 import { buildProgress, noon, started } from '../../test/support/builders.ts'
 import { createTestFolder } from '../../test/support/folder.ts'
 import type { Progress } from '../contract/progress.ts'
@@ -20,8 +21,8 @@ async function openOnce(sprintDir: string, compiled: Progress | undefined, start
 }
 
 const readRecords = (sprintDir: string): string[] =>
-  readdirSync(join(sprintDir, 'journal')).flatMap((name) =>
-    readFileSync(join(sprintDir, 'journal', name), 'utf8')
+  readdirSync(join(stateFolder(sprintDir), 'journal')).flatMap((name) =>
+    readFileSync(join(stateFolder(sprintDir), 'journal', name), 'utf8')
       .trimEnd()
       .split('\n'),
   )

@@ -16,6 +16,10 @@ export type SprintToOpen = {
   readonly now: () => number
   /** For what an agent writes into PROGRESS.yaml; by default, redacts keys with a known format. */
   readonly redact?: Redact
+  /** Asked when the sprint's folder was moved here from another path. */
+  readonly confirmMove?: ((from: string) => Promise<boolean>) | undefined
+  /** Throws if changes since the start must not take effect: an agent may have made them. */
+  readonly acceptChanges?: ((changes: readonly string[]) => Promise<void>) | undefined
 }
 
 export type OpenedSprint = {
@@ -32,14 +36,14 @@ export type OpenedSprint = {
  * Opens a sprint for this process: locks it, reads its journal, and records a changed SPRINT.yaml as a fact. Throws if
  * another process runs it.
  */
-export async function openSprint({ compiled, redact, ...options }: SprintToOpen): Promise<OpenedSprint> {
+export async function openSprint({ compiled, redact, acceptChanges, ...options }: SprintToOpen): Promise<OpenedSprint> {
   // Without a journal PROGRESS.yaml is all there is: if it is unreadable, refuse before anything is written.
   if (!exists(journalFolder(options.sprintDir))) await readProgressFile(options.sprintDir)
   const opened = await openSprintStore({ ...options, ...(redact && { redact }), fold: applyFactToProgress }, compiled)
   if (!opened) throw notCompiledError(options.sprintDir)
   try {
     await writeGitignore(options.sprintDir)
-    return { ...opened, ...(await applyChanges(opened, compiled, options.now())) }
+    return { ...opened, ...(await applyChanges({ ...opened, acceptChanges }, compiled, options.now())) }
   } catch (error) {
     await opened.store.close()
     throw error
@@ -47,13 +51,14 @@ export async function openSprint({ compiled, redact, ...options }: SprintToOpen)
 }
 
 async function applyChanges(
-  { store, progress }: { readonly store: SprintStore; readonly progress: Progress },
+  { store, progress, acceptChanges }: Pick<OpenedSprint, 'store' | 'progress'> & Pick<SprintToOpen, 'acceptChanges'>,
   compiled: Progress | undefined,
   at: number,
 ): Promise<Pick<OpenedSprint, 'progress' | 'changes'>> {
   if (!compiled || progress.status === 'not-started') return { progress, changes: [] }
   const { changes } = recompile(progress, compiled, at)
   if (changes.length === 0) return { progress, changes }
+  await acceptChanges?.(changes)
   const fact = { type: 'recompiled' as const, at, compiled }
   const next = applyFactToProgress(progress, fact)
   await store.save(next, fact)

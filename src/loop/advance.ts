@@ -11,6 +11,7 @@ import { onAttemptEnded } from './iteration/attempt.ts'
 import { onChecksEnded, onReviewEnded } from './iteration/checks.ts'
 import { onGateEnded } from './iteration/gate.ts'
 import { onCheckpointMade, onHookEnded } from './iteration/hooks.ts'
+import { acceptByAnswer } from './iteration/proof.ts'
 import { fromProgress, toProgress } from './progress-codec.ts'
 import { recompileSprint } from './recompile.ts'
 import { onStarted } from './start-run.ts'
@@ -133,9 +134,14 @@ function onEdited(sprint: Sprint, fact: EditedFact): Decision {
     ...edits.map((edit) => `applied from PROGRESS.yaml: ${edit.kind}`).map((text) => createNote('info', text)),
     ...refused.map((reason) => createNote('warning', `not applied from PROGRESS.yaml: ${reason}`)),
   ]
-  if (!edits.some(({ kind }) => kind === 'pause')) return { sprint: edited, orders }
-  return andThen(orders, onStopRequested(edited, { type: 'stop-requested', at, as: 'paused', when: 'iteration' }))
+  const counted = markStepsChanged(sprint, edited)
+  if (!edits.some(({ kind }) => kind === 'pause')) return { sprint: counted, orders }
+  return andThen(orders, onStopRequested(counted, { type: 'stop-requested', at, as: 'paused', when: 'iteration' }))
 }
+
+/** Edited steps are progress of the iterations that run, like reported ones. */
+const markStepsChanged = (before: Sprint, edited: Sprint): Sprint =>
+  edited.way === before.way ? edited : { ...edited, live: edited.live.map((live) => ({ ...live, stepsChanged: true })) }
 
 /** Edits of steps are for the way of the sprint; `pause` is handled as a stop request. */
 function applyEdits(sprint: Sprint, { at, edits, refused }: EditedFact) {
@@ -164,9 +170,17 @@ function onNotified(sprint: Sprint, { results }: Extract<Fact, { type: 'notified
 function onAnswered(sprint: Sprint, fact: Extract<Fact, { type: 'answered' }>): Decision {
   const { question } = sprint
   if (!question || sprint.status !== 'needs-human') throw createIllegalFact(sprint, fact, 'there is no open question')
+  const accepted = acceptByAnswer(sprint, fact.answer, fact.at)
+  if (accepted) return { sprint: accepted, orders: [] }
   const answer = { question: question.reason, answer: fact.answer, at: fact.at }
+  const { claimQuestion: _claim, ...history } = sprint.history
   return {
-    sprint: { ...setInbox(sprint, { answer }), status: 'paused', question: undefined, reason: undefined },
+    sprint: {
+      ...setInbox({ ...sprint, history }, { answer }),
+      status: 'paused',
+      question: undefined,
+      reason: undefined,
+    },
     orders: [],
   }
 }

@@ -3,7 +3,7 @@ import type { AttemptEnd } from './core/fact.ts'
 import { listMessagesSince } from './core/interrupted.ts'
 import { buildMessagePrompt, buildRepairPrompt } from './core/session-prompts.ts'
 import { setInbox } from './core/sprint.ts'
-import type { AgentMessage, AttemptPrompt, PromptInput } from './core/way.ts'
+import type { AgentMessage, AttemptPrompt, PromptInput, PromptSources } from './core/way.ts'
 import { fromProgress } from './progress-codec.ts'
 import { getWay } from './ways/registry.ts'
 
@@ -11,8 +11,7 @@ import { getWay } from './ways/registry.ts'
 export function buildAttemptPrompt(
   progress: Progress,
   live: LiveIteration,
-  notes?: string,
-  notesFolder?: string,
+  { notesFolder, ...sources }: PromptSources = {},
 ): AttemptPrompt {
   const sprint = fromProgress(progress)
   const way = getWay(sprint)
@@ -26,7 +25,7 @@ export function buildAttemptPrompt(
     const unread = setInbox(sprint, { messages: listMessagesSince(sprint, live) })
     return { prompt: buildMessagePrompt(unread, form), session: interrupted.session, used: interrupted.used }
   }
-  return { prompt: way.prompt(sprint, { ...live, notes, notesFolder }) }
+  return { prompt: way.prompt(sprint, { ...live, notesFolder, ...sources }) }
 }
 
 /** Builds the prompt of an iteration, for a fresh context. */

@@ -1,10 +1,9 @@
 import { crc32 } from 'node:zlib'
 
 /** Formats a value as one line of a log: `crc32hex SP json LF`. */
-export function formatLogLine(value: unknown): string {
-  const json = JSON.stringify(value)
-  return `${lineChecksum(json)} ${json}\n`
-}
+export const formatLogLine = (value: unknown): string => formatJsonLine(JSON.stringify(value))
+
+export const formatJsonLine = (json: string): string => `${lineChecksum(json)} ${json}\n`
 
 /** The JSON of a line without its newline; undefined if its checksum does not match. */
 export function readLogLine(line: string): string | undefined {

@@ -1,6 +1,8 @@
 import type { AgentEvent, SprintEvent } from '../contract/events.ts'
 import type { Outcome, Usage } from '../contract/outcome.ts'
-import type { Progress, SprintStatus } from '../contract/progress.ts'
+import type { CheckResult, Progress, SprintStatus } from '../contract/progress.ts'
+import type { Proof, ProofBaseline } from '../contract/proof.ts'
+import type { Check } from '../contract/settings.ts'
 import type { Fact } from '../loop/core/fact.ts'
 import type { AttemptBudget } from '../loop/core/limits.ts'
 import type { LockState } from '../loop/core/way.ts'
@@ -13,6 +15,8 @@ export interface Ports {
   readonly shell: ShellRunner
   readonly workspace: ProjectWorkspace
   readonly projectFiles: ProjectFiles
+  /** Absent: the checks of a claim run in the work tree, and their exit codes decide. */
+  readonly prover?: ClaimProver
   /** Removes the worktree of a completed sprint unless that would lose work; resolves with the reason if it stays. */
   readonly cleanWorktree: () => Promise<string | undefined>
   readonly limits: AccountLimits
@@ -87,6 +91,35 @@ export interface AgentRunner {
   run: (request: AgentRequest, signal: AbortSignal) => Promise<Outcome>
 }
 
+/** Proves claims where no agent can reach. */
+export interface ClaimProver {
+  /**
+   * Records the project and what its checks say, before the first agent runs. Rejects with CHECK_NOT_STARTED if a check cannot
+   * start at all.
+   */
+  readonly recordBaseline: (request: ProverRequest, signal: AbortSignal) => Promise<RecordedBaseline>
+  /** Rejects only if the project or the state is damaged; a check that could not run is a verdict. */
+  readonly prove: (
+    request: ProverRequest & { readonly baseline: ProofBaseline },
+    signal: AbortSignal,
+  ) => Promise<ProvedClaim>
+}
+
+export type ProverRequest = {
+  readonly checks: readonly Check[]
+  readonly onStart: (check: Check) => void
+  readonly onEnd: (result: CheckResult) => void
+}
+
+export type RecordedBaseline = {
+  readonly results: readonly CheckResult[]
+  readonly baseline: ProofBaseline
+  /** What the user must know about the checks, one sentence each. */
+  readonly notes: readonly string[]
+}
+
+export type ProvedClaim = { readonly results: readonly CheckResult[]; readonly proof: Proof }
+
 export type ShellRequest = {
   /** Name of the attempt's folder; if it exists, the new run gets a numbered successor. */
   readonly attempt: string
@@ -135,7 +168,8 @@ export interface ProjectFiles {
   readonly hash: (name: string) => Promise<string>
   /** Stores a copy outside the agent's reach; returns its hash. */
   readonly store: (name: string) => Promise<string>
-  readonly restore: (name: string) => Promise<void>
+  /** Rejects if the stored copy no longer has this hash. */
+  readonly restore: (name: string, hash: string) => Promise<void>
 }
 
 /** Usage limits of the user's accounts, shared by all sprints on this machine. */

@@ -24,7 +24,11 @@ export async function runAttempt(
   if (limited) return { ...limited, iteration, attempt, random: ports.random() }
   const unlocked = await restoreLock(`${progress.sprintId}/${iteration}-${attempt}`, context)
   if (unlocked) return { ...unlocked, iteration, attempt, random: ports.random() }
-  const attemptPrompt = buildAttemptPrompt(progress, live, await ports.notes(), ports.lock?.folder)
+  const attemptPrompt = buildAttemptPrompt(progress, live, {
+    notes: await ports.notes(),
+    notesFolder: ports.lock?.folder,
+    progressFile: agent.transcriptPath('../PROGRESS.yaml'),
+  })
   const before = await fingerprintWorkTree(context)
   const { prompt } = attemptPrompt
   ports.observe({ type: 'attempt-started', iteration, attempt, agent: agent.name }, { prompt })

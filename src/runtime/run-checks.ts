@@ -3,18 +3,40 @@ import type { Check } from '../contract/settings.ts'
 import { getCheckName } from '../loop/core/request-checks.ts'
 import type { Fact } from '../loop/core/fact.ts'
 import { listDefiningFiles } from './defining-files.ts'
+import { proveWithChecks } from './prove-claim.ts'
 import type { OrderContext, OrderByType } from './context.ts'
 import { errorMessage } from '../contract/errors.ts'
 import type { Ports } from './ports.ts'
 import { ranNoTests } from './empty-test-run.ts'
 
-/** Runs the checks one after the other, outside the agent's process and reach. */
+/** Runs the checks one after the other, outside the agent's process and reach: those of a claim prove it. */
 export async function runChecks(order: OrderByType<'run-checks'>, context: OrderContext): Promise<Fact | undefined> {
-  const { progress, ports, signal } = context
+  const { progress, signal } = context
   const { iteration } = order
   const checks = (progress.doneWhen ?? []).filter((check) => order.names.includes(getCheckName(check)))
   const checkFiles = iteration === 0 ? await storeCheckFiles(checks, context) : undefined
   const { changed: tampered, lost } = iteration === 0 ? nothingChanged : await findChangedFiles(checks, context)
+  // A protected file that cannot be restored makes its check red, whatever a copy says.
+  const proved = lost.length > 0 ? undefined : await proveWithChecks({ iteration, checks }, context)
+  if (signal.aborted) return undefined
+  if (proved) return { ...proved, checkFiles, tampered }
+  const results = await runInPlace({ iteration, checks, lost }, context)
+  if (!results) return undefined
+  return { type: 'checks-ended', at: context.ports.clock.now(), iteration, results, checkFiles, tampered }
+}
+
+type DueChecks = {
+  readonly iteration: number
+  readonly checks: readonly Check[]
+  readonly lost: ChangedCheckFiles['lost']
+}
+
+/** Undefined if it was aborted. */
+async function runInPlace(
+  { iteration, checks, lost }: DueChecks,
+  context: OrderContext,
+): Promise<CheckResult[] | undefined> {
+  const { ports, signal } = context
   const results: CheckResult[] = []
   for (const check of checks) {
     ports.observe({ type: 'check-started', iteration, name: getCheckName(check) })
@@ -26,7 +48,7 @@ export async function runChecks(order: OrderByType<'run-checks'>, context: Order
     ports.observe({ type: 'check-ended', iteration, result })
     results.push(result)
   }
-  return { type: 'checks-ended', at: ports.clock.now(), iteration, results, checkFiles, tampered }
+  return results
 }
 
 type CheckPosition = { readonly iteration: number; readonly number: number }
@@ -38,7 +60,7 @@ async function runCheck(
 ): Promise<CheckResult> {
   const attempt = `${iteration}-check-${number}`
   const { exitCode, error, durationMs, output } = await ports.shell
-    .run({ attempt, ifBegun: 'repeat', command: check.run, timeoutMs: check.timeout }, signal)
+    .run({ attempt, command: check.run, timeoutMs: check.timeout }, signal)
     .catch((cause: unknown) => createFailedResult(check, `could not start: ${errorMessage(cause)}`))
   const ended = exitCode === 0 && error === undefined
   const vacuous = ended && ranNoTests(output)
@@ -90,7 +112,9 @@ async function findChangedFiles(
     if ((await ports.projectFiles.hash(file)) === hash) continue
     changed.push(file)
     if (!checks.some((check) => check.protect && isDefinedBy(check, file))) continue
-    await ports.projectFiles.restore(file).catch((cause: unknown) => lost.push({ file, why: errorMessage(cause) }))
+    await ports.projectFiles
+      .restore(file, hash)
+      .catch((cause: unknown) => lost.push({ file, why: errorMessage(cause) }))
   }
   return { changed: [...changed, ...findNewFiles(checks, progress, ports)], lost }
 }

@@ -53,6 +53,7 @@ it('a command has the same variables in its environment', async () => {
       command: 'npm run lint',
       timeoutMs: 5000,
       env: {
+        ITEM_ID: '',
         ITERATION: '1',
         ITERATION_TRANSCRIPT: '/sprint/transcripts/iteration-1.jsonl',
         PHASE_ID: 'planning',

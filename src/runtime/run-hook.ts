@@ -67,6 +67,7 @@ function resolveHookVariables(iteration: number, { progress, ports }: OrderConte
     ITERATION_TRANSCRIPT: ports.agents(undefined).transcriptPath(`iteration-${iteration}.jsonl`),
     SPRINT_ID: progress.sprintId,
     ITERATION: String(iteration),
-    PHASE_ID: at?.step ?? at?.mode ?? '',
+    PHASE_ID: at?.work?.phase ?? at?.step ?? at?.mode ?? '',
+    ITEM_ID: (at?.work ? at.work.step : at?.step) ?? '',
   }
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createWriteStream, readFileSync } from 'node:fs'
+import { existsSync, createWriteStream, readFileSync } from 'node:fs'
 import { chmod } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -60,7 +60,7 @@ describe('ralph transcript', () => {
   it('takes the exit code and stderr from the folder of an attempt', async () => {
     const sprint = await createTestSprint({ answers: { 1: { stderr: 'segmentation fault\n', exit: 3 } } })
     const run = sprint.startRun()
-    await waitUntil('its end', () => sprint.has('s/attempts/1-1/exit'))
+    await waitUntil('its end', () => existsSync(sprint.state('attempts/1-1/exit')))
     run.signal('SIGTERM')
     await run.ended
 

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { beforeAll, expect, it } from 'vitest'
 import { commandLines } from '../support/processes.ts'
 import { waitUntil } from '../support/sprint.ts'
@@ -81,7 +82,7 @@ export const notLoggedIn = (agent: RealAgent) =>
     expect(exitCode).toBe(2)
     expect(stdout).toMatch(/ auth: /)
     expect(await sprint.progress()).toMatchObject({ status: 'needs-human', iterations: [] })
-    expect(sprint.has('s/attempts/1-2')).toBe(false)
+    expect(existsSync(sprint.state('attempts/1-2'))).toBe(false)
   })
 
 /** `times`: more often than the agent itself retries. */

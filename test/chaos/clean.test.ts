@@ -12,8 +12,9 @@ const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummar
 it.each([
   ['cleans the repository', 'git clean -fdxq'],
   ['deletes the sprint', 'rm -rf s'],
-  ['deletes the journal', 'rm -rf s/journal'],
-  ['deletes the lock', 'rm s/.lock'],
+  ['deletes the journal', 'rm -rf "$HOME"/.ralph/state/*/journal'],
+  ['deletes the lock', 'rm "$HOME"/.ralph/state/*/.lock'],
+  ['deletes all state', 'rm -rf "$HOME/.ralph"'],
   ['deletes PROGRESS.yaml', 'rm s/PROGRESS.yaml'],
   ['breaks the repository', 'rm -rf .git/HEAD .git/refs'],
 ])('survives an agent that %s while it works, and loses nothing', async (_, destruction) => {

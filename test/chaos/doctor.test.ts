@@ -8,7 +8,6 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { completedReport, createPhasesSprint } from '../support/phases-sprint.ts'
 import { waitUntil } from '../support/sprint.ts'
@@ -24,7 +23,7 @@ async function createKilledSprint() {
   await run.ended
   await waitUntil('the agent to end', () => sprint.processes().length === 0)
   const at = (...names: readonly string[]) => sprint.at('project', 's', ...names)
-  return { sprint, at, segment: at('journal', '00000001.log') }
+  return { sprint, at, segment: sprint.state('journal', '00000001.log') }
 }
 
 type Report = {
@@ -109,7 +108,7 @@ it('continues from PROGRESS.yaml if the disk has lost the end of the journal', a
 })
 
 it('moves a damaged segment aside and continues from PROGRESS.yaml, which is newer', async () => {
-  const { sprint, at, segment } = await createKilledSprint()
+  const { sprint, segment } = await createKilledSprint()
   const bytes = readFileSync(segment)
   const second = bytes.indexOf(10, bytes.indexOf(10) + 1) + 1
   bytes[second + 40] = 0x7f
@@ -127,7 +126,7 @@ it('moves a damaged segment aside and continues from PROGRESS.yaml, which is new
   )
   expect(exitCode).toBe(0)
   expect(readFileSync(`${segment}.quarantined`)).toEqual(bytes)
-  expect(existsSync(at('journal', '00000001.log'))).toBe(true)
+  expect(existsSync(sprint.state('journal', '00000001.log'))).toBe(true)
   await resumeToEnd(sprint)
 })
 
@@ -160,8 +159,8 @@ it('removes leftovers and shows the state again, and nothing else', async () => 
 })
 
 it('finds work that was done without being recorded', async () => {
-  const { sprint, at } = await createKilledSprint()
-  mkdirSync(join(at('attempts', '99-1')))
+  const { sprint } = await createKilledSprint()
+  mkdirSync(sprint.state('attempts', '99-1'))
   const report = await doctor(sprint)
 
   expect(report.exitCode).toBe(1)

@@ -34,7 +34,7 @@ it('stops a run that lost its lock, and the new owner continues', async () => {
   onTestFinished(() => sprint.remove())
   const first = sprint.run()
   await waitUntil('the first iteration', () => first.output().stdout.includes('"iteration-ended"'))
-  rmSync(sprint.at('project', 's', '.lock'))
+  rmSync(sprint.state('.lock'))
   const second = sprint.run()
 
   const stopped = await Promise.race([first.ended, second.ended])

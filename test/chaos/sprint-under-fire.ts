@@ -18,6 +18,7 @@ import { parse } from 'yaml'
 import { ralphProgram, root } from '../support/paths.ts'
 import { kill, markedProcesses } from '../support/processes.ts'
 import type { RawProgress } from '../support/sprint.ts'
+import { findState } from '../support/state.ts'
 
 const agent = join(root, 'test/fixtures/agents/ledger.sh')
 
@@ -45,7 +46,7 @@ export type UnderFire = Awaited<ReturnType<typeof createSprintUnderFire>>
  * hash of its output. It claims the goal once the test asks for it.
  */
 export async function createSprintUnderFire({
-  within = async () => nowhere,
+  within,
 }: { within?: (sprintDir: string) => Promise<CommandScope> } = {}) {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'ralph-chaos-')))
   const at = (...names: readonly string[]) => join(base, ...names)
@@ -74,14 +75,18 @@ export async function createSprintUnderFire({
       'per-iteration-hooks': [hook],
     }),
   )
+  // On the same disk as the sprint, if that has its own.
+  const ralphHome = within ? at('project', 's', '.home') : at('home', '.ralph')
   const env = {
     PATH: [at('bin'), dirname(process.execPath), '/usr/local/bin:/usr/bin:/bin'].join(':'),
     HOME: at('home'),
+    RALPH_HOME: ralphHome,
     IS_SANDBOX: '1',
     LANG: 'C.UTF-8',
     NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
   }
-  const { prefix, seen } = await within(at('project', 's'))
+  const { prefix, seen } = (await within?.(at('project', 's'))) ?? nowhere
+  const state = (...names: readonly string[]) => join(findState(seen(ralphHome), at('project', 's')), ...names)
   const command = (tracer: readonly string[], ...args: readonly string[]) => {
     const [file = '', ...words] = [...prefix, ...tracer, process.execPath, ralphProgram, ...args]
     const options = { cwd: at('project'), env, detached: true } as const
@@ -95,7 +100,8 @@ export async function createSprintUnderFire({
     ralph: (...args: readonly string[]) => command([], ...args),
     /** From now on the agent claims that the goal is reached. */
     finish: () => writeFileSync(at('ledger', 'finish'), ''),
-    account: () => readLedger(at('ledger'), seen(at('project', 's'))),
+    state,
+    account: () => readLedger(at('ledger'), state(), seen(at('project', 's'))),
     /** How often the agent was called. */
     begun: () => readLedgerLines(at('ledger', 'begun')).length,
     processes: () => markedProcesses(base),
@@ -138,11 +144,11 @@ function watched(child: ChildProcess) {
   }
 }
 
-function readLedger(ledger: string, sprintDir: string): Ledger {
+function readLedger(ledger: string, state: string, sprintDir: string): Ledger {
   const lines = (name: string) => readLedgerLines(join(ledger, name))
-  const attempts = readdirSync(join(sprintDir, 'attempts')).filter((name) => /^\d+-\d+(\.\d+)?$/.test(name))
+  const attempts = readdirSync(join(state, 'attempts')).filter((name) => /^\d+-\d+(\.\d+)?$/.test(name))
   const transcripts = attempts
-    .map((name) => join(sprintDir, 'attempts', name, 'transcript.jsonl'))
+    .map((name) => join(state, 'attempts', name, 'transcript.jsonl'))
     .filter((file) => existsSync(file))
   return {
     calls: lines('ended').map((line) => ({ label: line.split(' ')[0] ?? '', hash: line.split(' ')[1] ?? '' })),

@@ -76,7 +76,7 @@ describe('a check that ran no test', () => {
 
   it('differs from one that ran some: a real runner with a real test passes', async () => {
     const sprint = await createTestSprint({
-      sprint: { 'done-when': [{ run: `${process.execPath} --test` }] },
+      sprint: { 'done-when': [{ run: `${process.execPath} --test` }], proof: 'optional' },
       files: { 'a.test.mjs': testFile('test') },
       answers: { 1: goalComplete },
     })
@@ -122,15 +122,15 @@ describe('an agent that tampers with what defines a check', () => {
     answers: { '*': { run: cheat, report: goalComplete } },
   })
 
-  it('is reported', async () => {
+  it('is reported and refused', async () => {
     const sprint = await createTestSprint(setup(false, cheats['writes another one'] ?? ''))
     await promisify(execFile)('chmod', ['+x', sprint.at('scripts/check.sh')])
 
-    const { exitCode, stdout } = await sprint.run()
+    const { exitCode, stdout } = await sprint.run('--max-iterations', '1')
 
-    expect(exitCode).toBe(0)
+    expect(exitCode).toBe(3)
     expect(stdout).toContain('! the agent changed files that define the checks: scripts/check.sh')
-    expect(await sprint.iterations()).toMatchObject([{ verdict: 'accepted', tampered: ['scripts/check.sh'] }])
+    expect(await sprint.iterations()).toMatchObject([{ verdict: 'refused', tampered: ['scripts/check.sh'] }])
   })
 
   it.each(Object.entries(cheats))('has no effect with protect: true, if it %s', async (_, cheat) => {
@@ -147,16 +147,17 @@ describe('an agent that tampers with what defines a check', () => {
 })
 
 describe('a check', () => {
-  it("that does not exist is red, with the shell's message", async () => {
+  it("that does not exist stops the sprint with the shell's message, before an agent is paid", async () => {
     const sprint = await createTestSprint({
       sprint: { 'done-when': [{ run: 'no-such-program --all' }] },
       answers: { '*': goalComplete },
     })
 
-    const { exitCode, stdout } = await sprint.run('--max-iterations', '1')
+    const { exitCode, stderr } = await sprint.run('--max-iterations', '1')
 
-    expect(exitCode).toBe(3)
-    expect(stdout).toMatch(/✗ exit code 127[\s\S]*no-such-program: not found/)
+    expect(exitCode).toBe(1)
+    expect(stderr).toMatch(/CHECK_NOT_STARTED[\s\S]*no-such-program: not found/)
+    expect(await sprint.calls()).toEqual([])
   })
 
   it('that hangs is killed with its process tree, and is red', async () => {
@@ -170,7 +171,7 @@ describe('a check', () => {
       exitCode: 3,
       stdout: expect.stringContaining('✗ timed out after 1 s'),
     })
-    expect(performance.now() - started).toBeLessThan(10_000)
+    expect(performance.now() - started).toBeLessThan(120_000)
     expect(sprint.processes()).toEqual([])
   })
 
@@ -210,16 +211,19 @@ describe('a check', () => {
     ])
   })
 
-  it("sees the user's environment, and its whole output is kept as evidence", async () => {
+  it('sees only the variables that SPRINT.yaml names, and none of Ralph', async () => {
     const sprint = await createTestSprint({
-      env: { SECRET_TOKEN: 's3cret' },
-      sprint: { 'done-when': [{ run: 'echo token: $SECRET_TOKEN; pwd' }] },
-      answers: { 1: goalComplete },
+      env: { SECRET_TOKEN: 's3cret', DB_URL: 'db' },
+      sprint: {
+        'done-when': [{ run: 'test -f done && echo "$SECRET_TOKEN|$DB_URL|$RALPH_ATTEMPT|"; false' }],
+        env: { pass: ['DB_URL'] },
+      },
+      answers: { '*': { run: 'touch done', report: goalComplete } },
     })
 
-    expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+    expect(await sprint.run('--max-iterations', '1')).toMatchObject({ exitCode: 3 })
 
-    expect(await sprint.read('s/attempts/1-check-1/transcript.jsonl')).toBe(`token: s3cret\n${sprint.at()}\n`)
+    expect((await sprint.progress())['refused-by']).toMatchObject([{ output: '|db||\n' }])
   })
 })
 

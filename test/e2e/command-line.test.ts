@@ -205,6 +205,7 @@ it('prints JSON for every command when asked to', async () => {
   expect(await json('mcp')).toEqual(
     succeeds([{ tools: expect.arrayContaining([expect.objectContaining({ name: 'list_sprints' })]) }]),
   )
+  expect(await json('plugin', 'list')).toMatchObject({ exitCode: 0, output: [expect.anything()] })
   expect([...tried, 'demo'].toSorted()).toEqual(commands.toSorted())
 })
 

@@ -75,7 +75,7 @@ describe('templates', () => {
 
     const text = await sprint.read('.claude/sprints/2026-11-15_x/SPRINT.yaml')
     expect(parse(text)).toMatchObject({
-      'done-when': [{ run: 'make "all"', 'each-iteration': true, protect: true }],
+      'done-when': [{ run: 'make "all"', 'each-iteration': true }],
       agent: 'codex',
       limits: { iterations: 7, usd: 1.5, duration: '30m' },
     })

@@ -149,7 +149,7 @@ describe('for the agent of an attempt', () => {
     const [first] = await readAnswers(sprint)
     const token = first?.token ?? ''
     const [, secret = ''] = token.split('.')
-    const other = `${Buffer.from(sprint.at('s/attempts/2-1')).toString('base64url')}.${secret}`
+    const other = `${Buffer.from(sprint.state('attempts/2-1')).toString('base64url')}.${secret}`
 
     expect([await startRefusal(token), await startRefusal(other), await startRefusal('x')]).toEqual([
       expect.stringContaining('error NOT_RUNNING'),

@@ -1,3 +1,4 @@
+import { mkdir, writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { createTestSprint, waitUntil } from '../support/sprint.ts'
 
@@ -100,8 +101,11 @@ describe('ralph tell', () => {
   it('that came too late for one run is sent in the next', async () => {
     const sprint = await createTestSprint({ answers: { 1: { waits: 'go', report: proceed }, 2: goalComplete } })
     const late = { type: 'tell', text: 'Better late than never', now: false }
-    await sprint.write('s/requests/1-late.json', JSON.stringify(late))
-    await sprint.write('s/requests/2-late.json', JSON.stringify({ type: 'stop', as: 'paused', when: 'now' }))
+    await sprint.compile()
+    await mkdir(sprint.state('requests'))
+    await writeFile(sprint.state('requests/1-late.json'), JSON.stringify(late))
+    const stop = { type: 'stop', as: 'paused', when: 'now' }
+    await writeFile(sprint.state('requests/2-late.json'), JSON.stringify(stop))
     const run = sprint.startRun()
     await sprint.called(1)
     await sprint.heard()

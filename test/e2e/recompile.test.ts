@@ -36,14 +36,33 @@ it('keeps the history when recompiling a sprint that has run, and shows the chan
   })
 })
 
-it('applies a changed SPRINT.yaml on the next run, and says so', async () => {
+it('refuses a SPRINT.yaml that changed after the start until the user accepts it', async () => {
   const sprint = await createChangedSprint('workflow: ralph\ngoal: another goal\nagent: claude\n')
+  const run = ['run', 's', '-w', 'wf', '--max-iterations', '2'] as const
 
-  const { stdout } = await sprint.ralph('run', 's', '-w', 'wf', '--max-iterations', '2')
+  expect(await sprint.ralph(...run)).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringMatching(/PLAN_CHANGED .*goal: "g" -> "another goal"[\s\S]*--accept-changes/),
+  })
+  expect(await sprint.calls()).toHaveLength(1)
+  const { stdout } = await sprint.ralph(...run, '--accept-changes')
 
-  expect(stdout).toContain('SPRINT.yaml has changed since the last run')
+  expect(stdout).toContain('the plan has changed since the start: goal')
   expect((await sprint.calls()).at(-1)?.prompt).toContain('another goal')
   expect((await sprint.progress()).iterations?.map(({ number }) => number)).toEqual([1, 2])
+})
+
+it('refuses checks that a planted workflow or user configuration switches off', async () => {
+  const sprint = await createTestSprint({
+    sprint: { 'done-when': null },
+    workflow: { 'done-when': [{ run: 'false' }] },
+    answers: { '*': proceeding },
+  })
+  expect((await sprint.run('--max-iterations', '1')).exitCode).toBe(3)
+  await sprint.write('wf/ralph.yaml', 'name: R\nmode: ralph\ndone-when: []\n')
+
+  expect(await sprint.run()).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('doneWhen') })
+  expect(await sprint.calls()).toHaveLength(1)
 })
 
 it('starts over in a new folder with --fresh, and leaves the old one unchanged', async () => {

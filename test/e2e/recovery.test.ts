@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { isRunning, kill } from '../support/processes.ts'
@@ -113,7 +114,7 @@ it('C9: a shim serves several attempts, outlives Ralph while its agent works, an
   expect(isRunning(shim)).toBe(true)
   await sprint.release('go')
   await waitUntil('the shim to end', () => !isRunning(shim))
-  expect(await sprint.read('s/attempts/2-1/exit')).toBe('0\n')
+  expect(await readFile(sprint.state('attempts/2-1/exit'), 'utf8')).toBe('0\n')
 
   expect(await sprint.run()).toMatchObject({ exitCode: 0 })
   const next = await findShim(sprint, '3-1')
@@ -137,7 +138,7 @@ it('C10: a second run of the same sprint is refused while the first one is runni
 })
 
 const findShim = async (sprint: TestSprint, attempt: string): Promise<number> =>
-  Number((await sprint.read(`s/attempts/${attempt}/pid`)).split(' ')[0])
+  Number((await readFile(sprint.state(`attempts/${attempt}/pid`), 'utf8')).split(' ')[0])
 
 const listAddedSteps = (progress: RawProgress) =>
   new Set(progress['dynamic-steps'].map((step) => step['added-in-iteration']))

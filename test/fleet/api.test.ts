@@ -102,6 +102,12 @@ describe.each(kinds)('the API on %s', (kind) => {
       ({ sprint }) => sprint !== undefined && !['in-progress', 'not-started', 'parked'].includes(sprint.status),
     )
 
+  it('answers 404 for the notes of an agent that has none', async () => {
+    const { id } = await anAgent('work')
+    const { status, body } = await ask('GET', `/api/agents/${id}/notes`)
+    expect([status, body['code'], body['title']]).toEqual([404, 'NOT_FOUND', 'this agent has no notes'])
+  })
+
   it('runs Ralph Mode until the lock is gone, and a failed check restores it', async () => {
     const { id, folder } = await anAgent('work', 'done all of it', 'fix', 'done now it is')
     const { sprintId } = await api.startRalphMode({

@@ -12,6 +12,8 @@ import { ensureProjectAgent } from '../../src/backend/agents/project-agent.ts'
 import { observedRowId } from '../../src/cli/serve/observe-events.ts'
 import { observeSprints } from '../../src/cli/serve/observe-sprints.ts'
 import { applyFactToProgress } from '../../src/host/apply-fact.ts'
+import { stateFolder } from '../../src/platform/files/state-folder.ts'
+import { releaseState } from '../../src/storage/state/sprint-folder.ts'
 import { openSprintStore } from '../../src/storage/sprint/sprint-store.ts'
 import { createTestIo } from '../support/test-io.ts'
 import { after, answered, buildProgress, noon, type Play, reports, started } from '../support/builders.ts'
@@ -97,7 +99,7 @@ const createRunSprint = async (...given: Parameters<typeof runSprintIn>): Promis
 
 /** Text that the agent says in the first attempt of an iteration. */
 function writeAgentText(sprintDir: string, iteration: number, text: string): void {
-  const attempt = join(sprintDir, 'attempts', `${iteration}-1`)
+  const attempt = join(stateFolder(sprintDir), 'attempts', `${iteration}-1`)
   const link = join(sprintDir, 'transcripts', `iteration-${iteration}.jsonl`)
   for (const made of [attempt, join(sprintDir, 'transcripts')]) mkdirSync(made, { recursive: true })
   if (!existsSync(link)) symlinkSync(join(attempt, 'transcript.jsonl'), link)
@@ -194,6 +196,7 @@ it('survives sprints that are damaged, that vanish, or that are replaced under t
   await waitUntil(rowsOf('moved').sprint, (row) => row?.status === 'needs-human')
 
   rmSync(folder('moved'), { recursive: true })
+  await releaseState(folder('asks'))
   await createRunSprint(folder('asks'), { ...started({ agents: ['claude'] }), at: noon + 1 })
   await waitUntil(rows.sprint, (row) => row?.rev === 1)
   expect((await rows.events()).map(({ type }) => type)).toEqual(expect.arrayContaining(['sprint-started']))

@@ -115,6 +115,7 @@ describe('signing in with an identity provider', () => {
       allow: ['@example.com'],
       origin,
       insecure: true,
+      firstAdmin: 'Ada@example.com',
     }
     backend = await createTestBackend('embedded', { port, oidc })
   }, 120_000)
@@ -138,12 +139,11 @@ describe('signing in with an identity provider', () => {
     expect(await (await fetch(`${backend.origin}/api/sign-in`)).json()).toEqual({ organisation: true })
   })
 
-  it('makes the first user an admin, and others members', async () => {
-    person = { sub: 'a', email: 'ada@example.com', name: 'Ada' }
-    const ada = await me((await signIn()).cookie)
-    person = { sub: 'b', email: 'bob@example.com', name: 'Bob' }
+  it('makes the named first admin an admin, and all others members, also the first to sign in', async () => {
+    person = { sub: 'b', email: 'bob@example.com', email_verified: true, name: 'Bob' }
     const bob = await me((await signIn()).cookie)
-    person = { sub: 'a', email: 'ada@example.com', name: 'Ada' }
+    person = { sub: 'a', email: 'ada@example.com', email_verified: true, name: 'Ada' }
+    const ada = await me((await signIn()).cookie)
     const again = await me((await signIn()).cookie)
     expect([ada['user'], bob['user']]).toMatchObject([
       { name: 'Ada', role: 'admin' },
@@ -153,17 +153,18 @@ describe('signing in with an identity provider', () => {
   })
 
   it.each([
-    ['of another domain', { email: 'eve@evil.example' }],
-    ['whose domain only ends like ours', { email: 'eve@notexample.com' }],
+    ['of another domain', { email: 'eve@evil.example', email_verified: true }],
+    ['whose domain only ends like ours', { email: 'eve@notexample.com', email_verified: true }],
     ['without an address', {}],
     ['with an unverified address', { email: 'eve@example.com', email_verified: false }],
+    ['with an address that the provider does not vouch for', { email: 'eve@example.com' }],
   ])('refuses users %s', async (_, claims) => {
     person = { sub: randomUUID(), ...claims }
     expect(await signIn()).toEqual({ status: 403, cookie: '', code: 'FORBIDDEN' })
   })
 
   it('refuses a response that was not requested', async () => {
-    person = { sub: 'a', email: 'ada@example.com' }
+    person = { sub: 'a', email: 'ada@example.com', email_verified: true }
     const refused = { status: 401, cookie: '', code: 'UNAUTHENTICATED' }
     expect(await signIn((url) => url.searchParams.set('state', 'forged'))).toEqual(refused)
     expect(await signIn((url) => url.searchParams.set('code', 'forged'))).toEqual(refused)

@@ -6,9 +6,11 @@ import { access, users } from '../../src/backend/database/user.ts'
 import { agents } from '../../src/backend/database/agent.ts'
 import { agentPrompts } from '../../src/backend/database/agent-prompt.ts'
 import { machines } from '../../src/backend/database/machine.ts'
+import { machineGrants } from '../../src/backend/database/machine-grant.ts'
 import { questions } from '../../src/backend/database/question.ts'
 import { sprints } from '../../src/backend/database/sprint.ts'
 import { createAuthentication } from '../../src/backend/http/identity.ts'
+import type { MachineGrantLevel } from '../../src/contract/fleet/machine-grant.ts'
 import type { AccessLevel } from '../../src/contract/fleet/user.ts'
 import { newUuid } from '../../src/platform/uuid.ts'
 import { afterFile } from '../support/after-file.ts'
@@ -113,4 +115,13 @@ export async function createTestRows({ database: { db } }: Backend): Promise<Tes
 
 export const grantAccess = async ({ database }: Backend, agentId: string, userId: string, level: AccessLevel) => {
   await database.db.insert(access).values({ agentId, userId, level })
+}
+
+export const grantMachine = async (
+  { database }: Backend,
+  machineId: string,
+  userId: string,
+  level: MachineGrantLevel,
+): Promise<void> => {
+  await database.db.insert(machineGrants).values({ machineId, userId, level, createdAt: 1 })
 }

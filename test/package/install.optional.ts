@@ -56,7 +56,7 @@ it('ships what it needs and no tests', () => {
   const folders = new Set(shipped.filter((path) => path.includes('/')).map((path) => path.split('/')[0]))
 
   expect(shipped).toEqual(expect.arrayContaining(['README.md', 'LICENSE', 'schemas/sprint.schema.json', ...needed]))
-  expect(folders).toEqual(new Set(['assets', 'bin', 'dist', 'schemas']))
+  expect(folders).toEqual(new Set(['.claude-plugin', 'assets', 'bin', 'dist', 'plugin', 'schemas']))
   expect(shipped.filter((path) => /\.test\.|\.tsbuildinfo$|\.map$|^test\//.test(path))).toEqual([])
 })
 

@@ -138,8 +138,8 @@ export const defects = [
   {
     name: 'the sandbox lets the agent write the journal',
     file: 'src/agents/cells/places.ts',
-    find: "const ralphsOwn = ['journal', 'attempts', ",
-    put: "const ralphsOwn = ['attempts', ",
+    find: "const stateInPlace = ['journal', 'attempts', ",
+    put: "const stateInPlace = ['attempts', ",
     tests: 'src/agents/cells',
   },
   {

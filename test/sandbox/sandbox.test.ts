@@ -40,7 +40,7 @@ async function confined(script: string, { sprint, ...setup }: Setup = {}) {
   await putProgram(made, 'claude', `${script}\n${says(claim)}`)
   for (const name of ['.ssh', '.claude', '.npm', '.ralph']) await mkdir(made.at('../home', name))
   await writeFile(made.at('../home/.ssh/id_rsa'), 'of the user')
-  await writeFile(made.at('../home/.ralph/key'), 'of ralph')
+  await writeFile(made.at('../home/.ralph/secret'), 'of ralph')
   await commitAll(made)
   // A repository from a template without hooks has no folder for them.
   await rm(made.at('.git/hooks'), { recursive: true })
@@ -66,7 +66,7 @@ describe.skipIf(why !== '')(`an agent in the sandbox${why}`, { timeout: 120_000 
     expect(await sprint.run()).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/sandbox: bubblewrap \d/) })
     expect(await tried(sprint)).toEqual(Object.keys(commands))
     expect(existsSync('/tmp/x')).toBe(false)
-    expect(existsSync(sprint.at('s/tmp/1-1'))).toBe(false)
+    expect(existsSync(sprint.state('tmp/1-1'))).toBe(false)
   })
 
   it('changes nothing else', async () => {
@@ -76,16 +76,17 @@ describe.skipIf(why !== '')(`an agent in the sandbox${why}`, { timeout: 120_000 
       settings: 'echo x >~/.claude/settings.json',
       workflow: 'mkdir -p .claude/workflows && touch .claude/workflows/ralph.yaml',
       program: 'echo x >>../bin/claude',
-      journal: 'rm -rf s/journal',
-      'move-journal': 'mv s/journal s/j',
-      attempts: 'touch s/attempts/evil',
-      transcript: 'echo x >>s/attempts/1-1/transcript.jsonl',
+      journal: 'ls -d ~/.ralph/state/*/journal',
+      attempts: 'touch ~/.ralph/state/*/attempts/evil',
+      transcript: 'echo x >>s/transcripts/iteration-1.jsonl',
+      'replace-transcript': 'rm s/transcripts/iteration-1.jsonl',
+      id: 'echo x >s/.ralph-id',
       sprint: 'echo x >>s/SPRINT.yaml',
-      request: 'touch s/requests/1.json',
+      request: 'ls -d ~/.ralph/state/*/requests',
       hook: 'echo x >.git/hooks/pre-commit',
       config: 'git config core.fsmonitor /tmp/evil',
       remount: 'mount -o remount,rw /',
-      'ralphs-key': 'cat ~/.ralph/key',
+      'ralphs-key': 'cat ~/.ralph/secret',
       others: 'kill -0 "$RALPH_TEST_PID"',
     }
     const elsewhere = 'echo x >~/evil; echo x >../evil'

@@ -11,6 +11,7 @@ import type { z } from 'zod'
 import type { Progress } from '../../src/contract/progress.ts'
 import { fakeClaude, ralphProgram } from './paths.ts'
 import { kill, markedProcesses } from './processes.ts'
+import { findState } from './state.ts'
 
 /** What the fake agent does in one call, in this order. */
 export type Play = {
@@ -86,6 +87,9 @@ export async function createTestSprint(setup: Setup = {}) {
   const { sprint = {}, workflow = {}, files = {}, answers = {}, env = {}, patienceMs = defaultTimeoutMs } = setup
   const base = await realpath(await mkdtemp(join(tmpdir(), 'ralph-e2e-')))
   const at = (...names: readonly string[]) => join(base, 'project', ...names)
+  /** A path in the state of the sprint, which is not in the project. */
+  const state = (...names: readonly string[]) =>
+    join(findState(env['RALPH_HOME'] ?? join(base, 'home', '.ralph'), at('s')), ...names)
   const running = new Set<RunningRalph>()
   onTestFinished(() => cleanUp(base, running))
 
@@ -115,6 +119,7 @@ export async function createTestSprint(setup: Setup = {}) {
   const calls = () => readCalls(join(base, 'fake'))
   return {
     at,
+    state,
     write,
     answer,
     start,
@@ -129,7 +134,7 @@ export async function createTestSprint(setup: Setup = {}) {
     /** Resolves when the agent has been called this often. */
     called: (count: number) => waitUntil(`call ${count}`, async () => (await calls()).length >= count),
     /** Resolves when the run has accepted the request of another command. */
-    heard: () => waitUntil('the request to be taken', async () => (await readdir(at('s', 'requests'))).length === 0),
+    heard: () => waitUntil('the request to be taken', async () => (await readdir(state('requests'))).length === 0),
     /** Releases a call that waits for this name. */
     release: (name: string) => writeFile(join(base, 'fake', name), ''),
     read: (name: string) => readFile(at(name), 'utf8'),

@@ -11,6 +11,7 @@ import {
   removeFolder,
 } from '../../platform/files/files.ts'
 import { writeScratch } from '../../platform/files/scratch-files.ts'
+import { stateFolder } from '../../platform/files/state-folder.ts'
 import { git } from '../../platform/git.ts'
 import { homeView } from './home-view.ts'
 import { homeFolder, type CellFiles } from './places.ts'
@@ -35,7 +36,7 @@ export type CellPlace = {
 }
 
 const cellFolder = ({ sprintDir, folder }: Pick<CellPlace, 'sprintDir' | 'folder'>): string =>
-  join(sprintDir, 'tmp', basename(folder))
+  join(stateFolder(sprintDir), 'tmp', basename(folder))
 
 export async function makeCellFolder(place: CellPlace): Promise<CellFolder> {
   const base = cellFolder(place)

@@ -8,6 +8,7 @@ import {
   realPath,
   writeNewFile,
 } from '../../platform/files/files.ts'
+import { stateFolder } from '../../platform/files/state-folder.ts'
 import { packageRoot } from '../../platform/package-root.ts'
 import { findSockets } from '../../platform/processes/unix-sockets.ts'
 import type { Driver } from '../drivers/driver.ts'
@@ -48,8 +49,19 @@ export type CellFiles = {
 }
 
 /** What in a sprint's folder is Ralph's alone; PROGRESS.yaml and notes are for the agent too. */
-const ralphsOwn = ['journal', 'attempts', 'transcripts', 'requests', 'index', 'protected', 'tmp']
-const ralphsFiles = ['SPRINT.yaml', '.gitignore', '.lock']
+const ralphsFiles = ['SPRINT.yaml', '.gitignore', '.ralph-id', '.lock']
+/** Of a sprint that has its state in its own folder, as on a machine of a fleet. */
+const stateInPlace = ['journal', 'attempts', 'requests', 'index', 'protected', 'tmp']
+
+/**
+ * Folders of Ralph that a program may read. A state elsewhere lies in a hidden folder; of it, a program sees the transcripts,
+ * and the files of its own attempt.
+ */
+function listRalphFolders(sprintDir: string): string[] {
+  const state = stateFolder(sprintDir)
+  const names = state === sprintDir ? stateInPlace : ['attempts']
+  return [join(sprintDir, 'transcripts'), ...names.map((name) => join(state, name))]
+}
 
 /** Of package managers and compilers. A program gets private ones that last: what it puts there, the user's own builds never use. */
 const caches = [
@@ -76,7 +88,7 @@ export async function findPlaces(request: PlacesRequest): Promise<View> {
   const home = homeFolder(env)
   const sprint = realPath(request.sprintDir)
   await createFolder(join(cwd, '.claude'))
-  for (const name of ralphsOwn) await createFolder(join(sprint, name))
+  for (const folder of listRalphFolders(request.sprintDir)) await createFolder(folder)
   const git = await findRepositories(cwd)
   const state = await driverPlaces(request, home)
   const hidden = [home, cwd, ...request.ralphHomes]
@@ -100,10 +112,10 @@ export async function findPlaces(request: PlacesRequest): Promise<View> {
       ...there(request.read.map((path) => expand(path, home))),
       join(cwd, '.claude'),
       ...git.readable,
-      ...there([...ralphsOwn, ...ralphsFiles].map((name) => join(sprint, name))),
+      ...there([...listRalphFolders(sprint), ...ralphsFiles.map((name) => join(sprint, name))]),
       ...state.readable,
     ].filter((path) => !isWithin(cwd, path)),
-    writable: [cwd, sprint, ...there([...own, ...state.writable]), ...toldPlace(request, sprint)],
+    writable: [cwd, sprint, ...there([...own, ...state.writable]), ...toldPlace(request)],
     emptyFolders: concealed(request, { home, cwd }).filter((path) => isFolder(path)),
     emptyFiles: [...concealed(request, { home, cwd }).filter((path) => !isFolder(path)), ...(await findSockets(cwd))],
   }
@@ -130,8 +142,12 @@ const expand = (path: string, home: string): string =>
   path.startsWith('~/') ? join(home, path.slice(2)) : resolve(home, path)
 
 /** Not there yet when this is asked: the launcher makes it. */
-const toldPlace = ({ told, sprintDir }: PlacesRequest, sprint: string): string[] =>
-  told === undefined ? [] : [join(sprint, relative(sprintDir, told))]
+const toldPlace = ({ told, sprintDir }: PlacesRequest): string[] =>
+  told === undefined ? [] : [resolveTold(told, sprintDir)]
+
+/** The path without links of a folder that does not exist yet. */
+export const resolveTold = (told: string, sprintDir: string): string =>
+  isWithin(told, sprintDir) ? join(realPath(sprintDir), relative(sprintDir, told)) : told
 
 /** Ralph's folders and the user's secrets, where something that is shown contains them. */
 function concealed({ ralphHomes }: PlacesRequest, { home, cwd }: { home: string; cwd: string }): string[] {

@@ -1,11 +1,11 @@
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { realPath } from '../../platform/files/files.ts'
 import type { Driver } from '../drivers/driver.ts'
 import { sandboxVariable, type Cell, type CellPlan, type CellSpec, type CellTools, type Command } from './cell.ts'
 import { clearCellFolder, makeCellFolder, type CellPlace } from './cell-files.ts'
 import { orderMounts } from './mounts.ts'
 import { openNetwork, resolveRules, type CellNetwork, type NetworkReport } from './cell-network.ts'
-import { findPlaces, homeFolder } from './places.ts'
+import { findPlaces, homeFolder, resolveTold } from './places.ts'
 
 export type Confined = {
   /** Names the state that its program may write. None for checks and hooks. */
@@ -65,7 +65,7 @@ export function openSandbox(options: SandboxOptions): Sandbox {
         gid: files.gid,
         systemCallFilter: files.systemCallFilter,
         cgroups: [],
-        folders: told === undefined ? [] : [join(realPath(sprintDir), relative(sprintDir, told))],
+        folders: told === undefined ? [] : [resolveTold(told, sprintDir)],
         scratch: files.scratch,
       }
       const inside = network.around({ ...program, env: { ...env, ...network.env } })

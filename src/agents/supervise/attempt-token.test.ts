@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { createTestFolder } from '../../../test/support/folder.ts'
 import { identifyProcess } from '../../platform/processes/process-table.ts'
-import { resolveAttemptToken, createAttemptToken } from './attempt-token.ts'
+import { readAttemptSprint, resolveAttemptToken, createAttemptToken } from './attempt-token.ts'
 
 /** The folder of an attempt whose process is this one, and so is alive. */
 function createLiveAttempt(name = '1-1') {
   const folder = join(createTestFolder(), name)
   mkdirSync(folder)
-  const { token, files } = createAttemptToken(folder)
+  const { token, files } = createAttemptToken(folder, '/sprint')
   for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text)
   const { pid, bootId, startTime } = identifyProcess(process.pid)
   const stat = [...Array.from({ length: 19 }, () => '0'), startTime].join(' ')
@@ -17,20 +17,21 @@ function createLiveAttempt(name = '1-1') {
   return { folder, token }
 }
 
-const [, secret = ''] = createAttemptToken('somewhere').token.split('.')
+const [, secret = ''] = createAttemptToken('somewhere', '/sprint').token.split('.')
 
 it('identifies the attempt that it was created for', () => {
   const { folder, token } = createLiveAttempt()
 
   expect(resolveAttemptToken(token)).toBe(folder)
+  expect(readAttemptSprint(folder)).toBe('/sprint')
 })
 
 it('is different for every attempt, and not stored in its folder', () => {
   const { folder, token } = createLiveAttempt()
   const [place, own = ''] = token.split('.')
 
-  expect(createAttemptToken(folder).token).not.toBe(token)
-  expect(createAttemptToken(folder).token.split('.')[0]).toBe(place)
+  expect(createAttemptToken(folder, '/sprint').token).not.toBe(token)
+  expect(createAttemptToken(folder, '/sprint').token.split('.')[0]).toBe(place)
   for (const file of readdirSync(folder)) expect(readFileSync(join(folder, file), 'utf8')).not.toContain(own)
 })
 

@@ -9,18 +9,23 @@ import { sandboxVariable } from '../cells/cell.ts'
 export const tokenVariable = 'RALPH_MCP_TOKEN'
 
 const hashFile = 'mcp-token'
+/** The sprint's folder: the attempt's own is elsewhere. */
+const sprintFile = 'sprint'
 /** Makes the token recognisable as a secret wherever it turns up. */
 const prefix = 'ralph_mcp_'
 
 /** Creates a token for an attempt: its folder, and a secret whose hash stays in that folder. */
-export function createAttemptToken(folder: string): {
+export function createAttemptToken(
+  folder: string,
+  sprintDir: string,
+): {
   readonly token: string
   readonly files: Readonly<Record<string, string>>
 } {
   const secret = randomBytes(32).toString('base64url')
   return {
     token: `${prefix}${Buffer.from(folder).toString('base64url')}.${secret}`,
-    files: { [hashFile]: `${hashTokenSecret(secret).toString('hex')}\n` },
+    files: { [hashFile]: `${hashTokenSecret(secret).toString('hex')}\n`, [sprintFile]: sprintDir },
   }
 }
 
@@ -40,6 +45,9 @@ export function resolveAttemptToken(token: string | undefined): string {
   }
   return folder
 }
+
+/** The folder of the sprint that an attempt belongs to. */
+export const readAttemptSprint = (folder: string): string => readTextSyncIfExists(join(folder, sprintFile)) ?? ''
 
 /** Inside the sandbox the shim outside is invisible, but no process in there outlives it. */
 function isAttemptLive(folder: string): boolean {

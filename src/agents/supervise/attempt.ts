@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path'
 import { linkTranscript, settledState, type AttemptState } from '../../platform/processes/attempt-folder.ts'
 import { exists, removeLink } from '../../platform/files/files.ts'
+import { stateFolder } from '../../platform/files/state-folder.ts'
 import { killMarked } from '../../platform/processes/process-table.ts'
 
 export type AttemptLocation = { readonly sprintDir: string; readonly cwd: string }
@@ -24,7 +25,7 @@ export async function claimAttemptFolder(
   { attempt, transcript }: AttemptRequest,
   startAgain: readonly AttemptState[] = restartableStates,
 ): Promise<ClaimedAttempt> {
-  const resolveFolder = (name: string) => join(sprintDir, 'attempts', name)
+  const resolveFolder = (name: string) => join(stateFolder(sprintDir), 'attempts', name)
   let name = attempt
   for (let n = 2; exists(resolveFolder(name)); n++) {
     const state = await settledState(resolveFolder(name))
@@ -33,11 +34,11 @@ export async function claimAttemptFolder(
     name = `${attempt}.${n}`
   }
   const link = transcript === undefined ? undefined : join(sprintDir, 'transcripts', transcript)
-  if (link !== undefined) linkTranscript(link, name)
+  if (link !== undefined) linkTranscript(link, resolveFolder(name))
   const showAgain = () => {
     if (link === undefined || exists(link)) return
     removeLink(dirname(link))
-    linkTranscript(link, name)
+    linkTranscript(link, resolveFolder(name))
   }
   return { folder: resolveFolder(name), mark: attemptMark(sprintDir, name), showAgain }
 }

@@ -62,7 +62,7 @@ export function superviseAgent(options: AgentOptions): AgentRunner {
         ...(form !== undefined && { form }),
         ...((sandbox || isDeclaredSandbox(options.env)) && { sandboxed: true }),
       })
-      const { token, files } = createAttemptToken(folder)
+      const { token, files } = createAttemptToken(folder, sprintDir)
       const env = buildAgentEnv(driver, options.env, options.pass, { ...invocation.env, [tokenVariable]: token })
       const programFile = findProgram(invocation.file, env['PATH'] ?? '', project)
       if (!programFile) throw programNotFound(driver)

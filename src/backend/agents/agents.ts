@@ -29,6 +29,8 @@ export type NewAgentOptions = {
   readonly account?: string | undefined
   /** Labels that a machine needs to run this agent. */
   readonly labels?: readonly string[] | undefined
+  /** Folders that the workspace must be in, links resolved; absent: all that the machine allows. */
+  readonly within?: readonly string[] | undefined
 }
 
 /**
@@ -48,18 +50,18 @@ export async function createAgent(fleet: Fleet, options: NewAgentOptions, by: Re
     if (by.userId !== undefined) await t.tx.db.insert(access).values({ agentId: id, userId: by.userId, level: 'owner' })
     await recordRowChanges(t, { kind: 'agent', agentId: id })
   })
-  return createWorkspace(fleet, { id, machineId, name, workspace })
+  return createWorkspace(fleet, { id, machineId, name, workspace, within: options.within })
 }
 
-type PendingWorkspace = Pick<AgentRow, 'id' | 'machineId' | 'name' | 'workspace'>
+type PendingWorkspace = Pick<AgentRow, 'id' | 'machineId' | 'name' | 'workspace'> & Pick<NewAgentOptions, 'within'>
 
 /** Idempotent: a repeated call finds the existing workspace. */
 export async function createWorkspace(
   fleet: Fleet,
-  { id, machineId, name, workspace }: PendingWorkspace,
+  { id, machineId, name, workspace, within }: PendingWorkspace,
 ): Promise<AgentRow> {
   const failed = await fleet.machines
-    .ask(machineId, 'create-workspace', { agentId: id, name, workspace })
+    .ask(machineId, 'create-workspace', { agentId: id, name, workspace, ...(within && { within: [...within] }) })
     .then(() => undefined, workspaceError)
   return setAgentState(
     fleet,

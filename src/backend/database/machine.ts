@@ -27,6 +27,10 @@ export const machines = pgTable('machine', {
   bootEpoch: bigintColumn('boot_epoch').notNull().default(0),
   bootId: text('boot_id'),
   lastSeenAt: timestampMs('last_seen_at'),
+  /** The user who created its join token, or the local user; null for machines that joined before there were owners. */
+  ownerId: uuid('owner_id'),
+  /** The machine agreed to run agents of other users than its owner. */
+  shared: boolean('shared').notNull().default(false),
   createdAt: timestampMs('created_at').notNull(),
 })
 export type MachineRow = typeof machines.$inferSelect

@@ -1,5 +1,6 @@
 import { pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
-import type { AccessLevel, UserRole } from '../../contract/fleet/user.ts'
+import type { z } from 'zod'
+import type { AccessLevel, TokenScope, UserRole } from '../../contract/fleet/user.ts'
 import { timestampMs } from './columns.ts'
 
 export const users = pgTable('user', {
@@ -28,6 +29,8 @@ export const sessions = pgTable('session', {
   hash: text('hash').primaryKey(),
   userId: uuid('user_id').notNull(),
   signedInBy: text('signed_in_by').$type<'local' | 'oidc'>().notNull(),
+  /** At most the scope of the credential that created the session. */
+  scope: text('scope').$type<z.output<typeof TokenScope>>().notNull().default('admin'),
   createdAt: timestampMs('created_at').notNull(),
   lastUsedAt: timestampMs('last_used_at').notNull(),
   expiresAt: timestampMs('expires_at').notNull(),
@@ -37,6 +40,8 @@ export const sessions = pgTable('session', {
 export const tickets = pgTable('ticket', {
   hash: text('hash').primaryKey(),
   userId: uuid('user_id').notNull(),
+  /** The scope of the credential that created the ticket; its session inherits it. */
+  scope: text('scope').$type<z.output<typeof TokenScope>>().notNull().default('admin'),
   expiresAt: timestampMs('expires_at').notNull(),
 })
 

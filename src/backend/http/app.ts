@@ -1,20 +1,25 @@
-import { ServerResponse } from 'node:http'
+import { IncomingMessage, ServerResponse } from 'node:http'
 import { Hono, type Context } from 'hono'
 import { z } from 'zod'
 import { RalphError } from '../../contract/errors.ts'
 import { doneResponse } from '../../contract/fleet/page.ts'
 import type { AccessLevel } from '../../contract/fleet/user.ts'
 import { listPathIds, type Route } from '../../contract/fleet/route.ts'
-import { routes, type RouteName } from '../../contract/fleet/routes.ts'
+import { routes } from '../../contract/fleet/routes.ts'
 import { assertPermitted } from './calls/access.ts'
+import type { AuditLog } from './calls/audit.ts'
+import { assertMachineRights } from './calls/machine-access.ts'
 import type { Call, RouteHandlers, ApiCaller } from './calls/call.ts'
 import { createCookie, createExpiredCookie, readSessionCookie, readBearerToken } from './calls/credentials.ts'
+import type { MachineRights } from '../machines/machine-rights.ts'
 import type { EventStreams } from './streams/event-streams.ts'
 import { assertSameSite, type Addresses } from './guard.ts'
 import { safeHeaders } from './headers.ts'
 import type { Idempotent } from './calls/idempotency.ts'
 import { buildOpenApi } from './openapi.ts'
 import type { RateLimit } from './calls/rate-limit.ts'
+import { resolvePeer } from './calls/peer.ts'
+import type { SignInLimit } from './calls/sign-in-limit.ts'
 import { jsonResponse, parseInput, toProblem, problemResponse } from './respond.ts'
 
 /** Authenticates users. */
@@ -35,10 +40,15 @@ export type AppDeps = {
   readonly handlers: RouteHandlers
   /** The caller's access level on the agent in the path; also undefined if the agent does not exist. */
   readonly accessLevel: (who: ApiCaller, ids: Readonly<Record<string, string>>) => Promise<AccessLevel | undefined>
+  /** The caller's rights on the machine in the path, or of the agent in the path; undefined if it does not exist. */
+  readonly machineRights: (who: ApiCaller, ids: Readonly<Record<string, string>>) => Promise<MachineRights | undefined>
   readonly events: EventStreams
   readonly idempotent: Idempotent
   readonly rateLimit: RateLimit
-  readonly audit: (who: ApiCaller, what: RouteName, ids: Readonly<Record<string, string>>) => Promise<void>
+  readonly signInLimit: SignInLimit
+  /** A proxy on this computer names the caller's address in `X-Forwarded-For`. */
+  readonly behindProxy: boolean
+  readonly audit: AuditLog
   readonly ready: () => Promise<boolean>
   readonly metrics: () => Promise<string>
   /** A file of the page; undefined if it does not exist. */
@@ -67,8 +77,8 @@ export function createApp(deps: AppDeps): Hono {
   })
   app.get('/api/openapi.json', (c) => c.json(buildOpenApi(deps.version)))
   app.post(routes.signIn.path, (c) => signIn(c, deps))
-  app.get(routes.waysToSignIn.path, () => {
-    deps.rateLimit('nobody', false)
+  app.get(routes.waysToSignIn.path, (c) => {
+    deps.rateLimit(`public ${readPeer(c, deps)}`, false)
     return jsonResponse(z.encode(routes.waysToSignIn.response, { organisation: deps.addRoutes !== undefined }))
   })
   app.post(routes.signOut.path, (c) => signOut(c, deps))
@@ -107,6 +117,7 @@ async function handleCall(name: HandledRoute, c: Context, deps: AppDeps): Promis
   // Admins may do everything, but the agent must exist.
   if (level === undefined && isAboutAgent(route)) throw noAccessError()
   assertPermitted(who, route.needs, level, changes)
+  if (route.machine) assertMachineRights(who, route.machine, await deps.machineRights(who, ids))
   const query = route.query ? parseInput(route.query, c.req.query(), 'query') : {}
   const json = route.body ? await readJson(c) : undefined
   const body = route.body ? parseInput(route.body, json, 'body') : {}
@@ -114,9 +125,11 @@ async function handleCall(name: HandledRoute, c: Context, deps: AppDeps): Promis
   const run = async () => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- parsed with the schemas of this very route
     const handler = deps.handlers[name] as (call: Call<HandledRoute>) => Promise<unknown>
+    const before = changes ? await deps.audit.observe(ids) : undefined
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see above
-    const value = z.encode(route.response, await handler(call as unknown as Call<HandledRoute>))
-    if (changes) await deps.audit(who, name, ids)
+    const response = await handler(call as unknown as Call<HandledRoute>)
+    const value = z.encode(route.response, response)
+    if (changes) await deps.audit.recordCall({ who, what: name, ids, before, response })
     return value
   }
   const key = route.method === 'POST' ? c.req.header('idempotency-key') : undefined
@@ -137,15 +150,21 @@ function withRevision(response: Response, { revision }: Route, value: unknown): 
 async function authenticate(c: Context, deps: AppDeps): Promise<ApiCaller> {
   const who = await findCaller(c, deps)
   if (who) return who
-  deps.rateLimit('nobody', false)
+  deps.rateLimit(`unknown ${readPeer(c, deps)}`, false)
   throw new RalphError('UNAUTHENTICATED', 'sign in first', { hint: 'open the address that `ralph serve` printed' })
 }
 
-async function findCaller(c: Context, { identity }: AppDeps): Promise<ApiCaller | undefined> {
+async function findCaller(c: Context, { identity, secure }: AppDeps): Promise<ApiCaller | undefined> {
   const token = readBearerToken(c.req.header('authorization'))
   if (token !== undefined) return identity.byToken(token)
-  const session = readSessionCookie(c.req.header('cookie'))
+  const session = readSessionCookie(c.req.header('cookie'), secure)
   return session === undefined ? undefined : identity.bySession(session)
+}
+
+function readPeer(c: Context, { behindProxy }: AppDeps): string {
+  const { incoming }: { incoming?: unknown } = c.env ?? {}
+  const address = incoming instanceof IncomingMessage ? incoming.socket.remoteAddress : undefined
+  return resolvePeer(address, behindProxy ? c.req.header('x-forwarded-for') : undefined)
 }
 
 /** `end()` alone would keep a stalled reader's socket open. */
@@ -155,21 +174,28 @@ function destroySocket(c: Context): void {
 }
 
 async function signIn(c: Context, deps: AppDeps): Promise<Response> {
-  deps.rateLimit('nobody', true)
   const { ticket } = parseInput(routes.signIn.body, await readJson(c), 'body')
+  deps.signInLimit.assertAllowed(ticket)
   const redeemed = await deps.identity.redeem(ticket)
   if (!redeemed) {
+    const address = readPeer(c, deps)
+    deps.signInLimit.recordFailure(address, ticket)
+    await deps.audit.recordRefusal(address, { who: 'unknown', what: 'signInRefused', details: { by: 'ticket' } })
     const hint = 'tickets work once and for a minute; `ralph serve --ticket` prints a new address'
     throw new RalphError('TICKET_INVALID', 'this ticket is not valid', { hint })
   }
   const { user, by } = redeemed.who
+  const details = { by: 'ticket', address: readPeer(c, deps) }
+  await deps.audit.recordEvent({ who: user.name, userId: user.id, what: 'signIn', details })
   const me = z.encode(routes.signIn.response, { user, signedInBy: by, version: deps.version })
   return jsonResponse(me, { 'set-cookie': createCookie(redeemed.session, deps.secure) })
 }
 
 async function signOut(c: Context, deps: AppDeps): Promise<Response> {
-  const session = readSessionCookie(c.req.header('cookie'))
+  const session = readSessionCookie(c.req.header('cookie'), deps.secure)
+  const who = session === undefined ? undefined : await deps.identity.bySession(session)
   if (session !== undefined) await deps.identity.end(session)
+  if (who) await deps.audit.recordEvent({ who: who.user.name, userId: who.user.id, what: 'signOut' })
   return jsonResponse(doneResponse, { 'set-cookie': createExpiredCookie(deps.secure) })
 }
 

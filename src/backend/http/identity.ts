@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { and, eq, gt, isNull, lt, sql } from 'drizzle-orm'
+import { and, eq, gt, isNull, lt } from 'drizzle-orm'
 import { RalphError } from '../../contract/errors.ts'
+import type { UserRole } from '../../contract/fleet/user.ts'
 import type { Database, Queries } from '../database/database.ts'
 import { apiTokens, sessions, tickets, users } from '../database/user.ts'
 import type { Authenticator } from './app.ts'
@@ -15,8 +16,8 @@ const commandTokenLifetimeMs = 365 * 24 * 3_600_000
 const touchIntervalMs = 60_000
 
 export interface UserAuthentication extends Authenticator {
-  /** Creates a one-time ticket for the address that the user opens. */
-  readonly createTicket: (userId: string) => Promise<string>
+  /** Creates a one-time ticket for the address that the user opens. Its session has this scope. */
+  readonly createTicket: (userId: string, scope: ApiCaller['scope']) => Promise<string>
   /** Creates a session for a user authenticated by the identity provider. */
   readonly createSession: (userId: string, by: 'local' | 'oidc') => Promise<string>
   /** Creates a token for the commands on this machine, and revokes the previous one. */
@@ -25,22 +26,23 @@ export interface UserAuthentication extends Authenticator {
 
 /** Authenticates users by cookie or token. Stores only hashes, so a reader of the database cannot sign in with them. */
 export function createAuthentication({ db, transaction }: Database, now: () => number): UserAuthentication {
-  const begin = async (userId: string, by: 'local' | 'oidc'): Promise<string> => {
+  const begin = async (userId: string, by: 'local' | 'oidc', scope: ApiCaller['scope']): Promise<string> => {
     const session = generateSecret()
     const at = now()
     await db.delete(sessions).where(lt(sessions.expiresAt, at))
     const times = { createdAt: at, lastUsedAt: at, expiresAt: at + sessionLifetimeMs }
-    await db.insert(sessions).values({ hash: hashCredential(session), userId, signedInBy: by, ...times })
+    await db.insert(sessions).values({ hash: hashCredential(session), userId, signedInBy: by, scope, ...times })
     return session
   }
   return {
-    createSession: begin,
+    createSession: (userId, by) => begin(userId, by, 'admin'),
     bySession: (session) => findBySession(db, session, now()),
     byToken: (token) => findByToken(db, token, now()),
     end: async (session) => void (await db.delete(sessions).where(eq(sessions.hash, hashCredential(session)))),
-    createTicket: async (userId) => {
+    createTicket: async (userId, scope) => {
       const ticket = generateSecret()
-      await db.insert(tickets).values({ hash: hashCredential(ticket), userId, expiresAt: now() + ticketLifetimeMs })
+      const expiresAt = now() + ticketLifetimeMs
+      await db.insert(tickets).values({ hash: hashCredential(ticket), userId, scope, expiresAt })
       return ticket
     },
     createCommandToken: async (userId, id) => {
@@ -61,7 +63,7 @@ export function createAuthentication({ db, transaction }: Database, now: () => n
         return row
       })
       if (!taken || taken.expiresAt <= now()) return undefined
-      const session = await begin(taken.userId, 'local')
+      const session = await begin(taken.userId, 'local', taken.scope)
       const who = await findBySession(db, session, now())
       return who && { session, who }
     },
@@ -86,7 +88,7 @@ async function findBySession(db: Queries, session: string, at: number): Promise<
   if (at - found.session.lastUsedAt > touchIntervalMs) {
     await db.update(sessions).set({ lastUsedAt: at }).where(eq(sessions.hash, hash))
   }
-  return { user: toUser(found.user), by: found.session.signedInBy, scope: 'admin' }
+  return { user: toUser(found.user), by: found.session.signedInBy, scope: found.session.scope }
 }
 
 async function findByToken(db: Queries, token: string, at: number): Promise<ApiCaller | undefined> {
@@ -113,25 +115,19 @@ export const toUser = ({ id, name, email, role, createdAt, disabledAt }: UserRow
   ...(disabledAt !== null && { disabledAt }),
 })
 
-/** Finds or creates the user for an identity of the provider. */
+/** Finds or creates the user for an identity of the provider. The role counts only for a new user. */
 export async function findOrCreateUser(
   { transaction }: Database,
   subject: string,
   claims: { readonly name: string; readonly email?: string | undefined },
-  make: { readonly id: string; readonly at: number },
+  make: { readonly id: string; readonly at: number; readonly role: UserRole },
 ): Promise<string> {
   return transaction(async ({ db }) => {
     const [known] = await db.select().from(users).where(eq(users.subject, subject))
     if (known?.disabledAt) throw new RalphError('UNAUTHENTICATED', 'this account is disabled')
     if (known) return known.id
-    // The first user to sign in becomes admin.
-    const [{ others } = { others: 0 }] = await db
-      .select({ others: sql<number>`count(*)::int` })
-      .from(users)
-      .where(sql`${users.subject} <> 'local'`)
-    const role = others === 0 ? ('admin' as const) : ('member' as const)
     const { name, email = null } = claims
-    await db.insert(users).values({ id: make.id, name, email, role, subject, createdAt: make.at })
+    await db.insert(users).values({ id: make.id, name, email, role: make.role, subject, createdAt: make.at })
     return make.id
   })
 }

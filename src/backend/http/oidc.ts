@@ -3,6 +3,7 @@ import type { Hono } from 'hono'
 import * as client from 'openid-client'
 import { RalphError } from '../../contract/errors.ts'
 import type { Database } from '../database/database.ts'
+import type { AuditLog } from './calls/audit.ts'
 import { createCookie } from './calls/credentials.ts'
 import { hashCredential, findOrCreateUser, type UserAuthentication } from './identity.ts'
 
@@ -15,6 +16,8 @@ export type OidcSettings = {
    * grants no access.
    */
   readonly allow: readonly string[]
+  /** The address that becomes admin when it signs in; absent: the local user makes admins. */
+  readonly firstAdmin?: string | undefined
   /** The public address: `https://ralph.example.com`. */
   readonly origin: string
   /** For tests only: allows an issuer without TLS. */
@@ -26,6 +29,7 @@ export type OidcDeps = {
   readonly database: Database
   readonly now: () => number
   readonly newId: () => string
+  readonly audit: Pick<AuditLog, 'recordEvent' | 'recordRefusal'>
 }
 
 const signInTimeoutMs = 10 * 60_000
@@ -92,16 +96,24 @@ async function createOidcSession(
   settings: OidcSettings,
   deps: OidcDeps,
 ): Promise<string> {
-  const email =
-    typeof claims?.['email'] === 'string' && claims['email_verified'] !== false ? claims['email'] : undefined
+  // A provider that does not verify addresses lets anyone claim one.
+  const email = typeof claims?.['email'] === 'string' && isVerified(claims) ? claims['email'] : undefined
   if (!claims || !isAllowedEmail(email, settings.allow)) {
+    const account = `${claims?.iss} ${claims?.sub}`
+    const details = { by: 'oidc', claimed: claims?.['email'] ?? null }
+    await deps.audit.recordRefusal(account, { who: email ?? 'unknown', what: 'signInRefused', details })
     throw new RalphError('FORBIDDEN', `${email ?? 'this account'} is not on the list of allowed users`)
   }
   const name = typeof claims['name'] === 'string' ? claims['name'] : (email ?? claims.sub)
-  const make = { id: deps.newId(), at: deps.now() }
+  const isFirstAdmin = email !== undefined && email.toLowerCase() === settings.firstAdmin?.toLowerCase()
+  const make = { id: deps.newId(), at: deps.now(), role: isFirstAdmin ? ('admin' as const) : ('member' as const) }
   const userId = await findOrCreateUser(deps.database, `${claims.iss} ${claims.sub}`, { name, email }, make)
+  await deps.audit.recordEvent({ who: name, userId, what: 'signIn', details: { by: 'oidc' } })
   return deps.people.createSession(userId, 'oidc')
 }
+
+/** Some providers send the claim as a string. */
+const isVerified = ({ email_verified: verified }: client.IDToken): boolean => verified === true || verified === 'true'
 
 function isAllowedEmail(email: string | undefined, allow: readonly string[]): boolean {
   const address = email?.toLowerCase()

@@ -51,9 +51,22 @@ class BadRequest extends Error {
 
 /** Parses input with a schema. `where` prefixes the field names in errors. */
 export function parseInput<T extends z.ZodType>(schema: T, value: unknown, where: string): z.output<T> {
+  const nul = findNul(value, [where])
+  if (nul) throw new BadRequest([{ path: nul.join('.'), message: 'NUL characters are not allowed' }])
   const result = schema.safeParse(value)
   if (result.success) return result.data
   throw new BadRequest(
     result.error.issues.slice(0, 20).map(({ path, message }) => ({ path: [where, ...path].join('.'), message })),
   )
+}
+
+/** The path of the first string that contains a NUL character, which Postgres cannot store. */
+function findNul(value: unknown, path: readonly string[]): readonly string[] | undefined {
+  if (typeof value === 'string') return value.includes('\0') ? path : undefined
+  if (typeof value !== 'object' || value === null) return undefined
+  for (const [name, part] of Object.entries(value)) {
+    const found = name.includes('\0') ? path : findNul(part, [...path, name])
+    if (found) return found
+  }
+  return undefined
 }

@@ -9,6 +9,15 @@ export type AdmissionParts = {
   readonly authority: Authority
   readonly now: () => number
   readonly log: BackendLog
+  /** Adds a row to the audit log; must not reject. */
+  readonly recordJoin?: ((event: JoinEvent) => Promise<void>) | undefined
+}
+
+type JoinEvent = {
+  readonly who: string
+  readonly what: 'join' | 'joinRefused'
+  readonly target?: string
+  readonly details: Readonly<Record<string, unknown>>
 }
 
 type JoinTokenRequest = {
@@ -45,13 +54,14 @@ const tokenRefusedMessage = 'the token is unknown, used or older than 15 minutes
 /** Admits a machine with a valid token, once. */
 export async function admitWithToken(
   request: JoinRequest,
-  { store, authority, now, log }: AdmissionParts,
+  { store, authority, now, log, recordJoin }: AdmissionParts,
 ): Promise<JoinResponse> {
-  const { id, secret, csr, name, labels, version } = request
+  const { id, secret, csr, name, labels, version, shared } = request
   const keyPin = await certificateRequestPin(csr)
-  const admission = await store.redeemToken({ id, hash: hashJoinSecret(secret), keyPin, name, labels, version })
+  const admission = await store.redeemToken({ id, hash: hashJoinSecret(secret), keyPin, name, labels, version, shared })
   if ('refused' in admission) {
     log('warn', 'join refused', { token: id, why: admission.refused })
+    await recordJoin?.({ who: name, what: 'joinRefused', details: { token: id, why: admission.refused } })
     return { refused: tokenRefusedMessage }
   }
   const { machineId, status } = admission
@@ -60,5 +70,6 @@ export async function admitWithToken(
   const { certificate, serial, expiresAt } = await authority.issueForMachine(csr, machineId, now())
   await store.saveCertificate(machineId, serial, expiresAt)
   log('info', 'machine joined', { machineId, name })
+  await recordJoin?.({ who: name, what: 'join', target: machineId, details: { token: id, shared: shared ?? false } })
   return { machineId, certificate, authorities: authority.certificate }
 }

@@ -104,7 +104,7 @@ function encodeRow(message: unknown): { type: string; body: unknown } {
 /** Single use. The machine that used it may retry with the same key if the reply was lost. */
 async function redeemToken(
   db: Database['db'],
-  { id, hash, keyPin, name, labels, version }: TokenRedemption,
+  { id, hash, keyPin, name, labels, version, shared = false }: TokenRedemption,
   { now, newId }: MachineStoreOptions,
 ): Promise<Admission> {
   const [token] = await db
@@ -124,7 +124,7 @@ async function redeemToken(
   const status = token.approve ? ('pending' as const) : ('active' as const)
   const all = [...new Set([...token.labels, ...labels])]
   const row = { id: machineId, name: token.name ?? name, status, labels: all, version, createdAt: at }
-  await db.insert(machines).values(row)
+  await db.insert(machines).values({ ...row, ownerId: token.createdBy, shared })
   await db.update(joinTokens).set({ usedAt: at, keyPin, machineId }).where(eq(joinTokens.id, id))
   return { machineId, status }
 }

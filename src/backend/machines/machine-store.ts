@@ -41,6 +41,7 @@ export type TokenRedemption = {
   readonly name: string
   readonly labels: readonly string[]
   readonly version: string
+  readonly shared?: boolean | undefined
 }
 
 export type Admission =

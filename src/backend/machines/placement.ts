@@ -12,6 +12,8 @@ export type PlacementRequest = {
   readonly labels: readonly string[]
   /** Machines to exclude. */
   readonly excluded?: readonly string[]
+  /** Whether the user may run the agent there; absent: on every machine. */
+  readonly isAllowed?: ((machine: MachineRow) => boolean) | undefined
 }
 
 /** The default account: agents of one program on one machine share a usage limit. */
@@ -48,11 +50,12 @@ export async function chooseMachine(fleet: Fleet, request: PlacementRequest): Pr
 /** Why this machine cannot take it, as the end of a sentence about the machine. */
 function describeLack(
   machine: MachineRow,
-  { program, labels, excluded: not = [] }: PlacementRequest,
+  { program, labels, excluded: not = [], isAllowed = () => true }: PlacementRequest,
   now: number,
 ): string | undefined {
   const { status, programs, lastSeenAt, slots } = machine
   if (not.includes(machine.id)) return 'had it before'
+  if (!isAllowed(machine)) return 'is not granted to you'
   if (status !== 'active') return `is ${status}`
   if (!isReachable(machine, now)) {
     return lastSeenAt === null ? 'was never seen' : `was last seen at ${formatTimestamp(lastSeenAt)}`

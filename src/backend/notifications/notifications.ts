@@ -12,7 +12,7 @@ export type NotificationsDeps = {
   readonly now: () => number
   readonly newId: () => string
   /** Rejects with a message for users. */
-  readonly post: (url: string, body: string, secret: string) => Promise<void>
+  readonly post: (url: string, body: string, signing: { readonly secret: string; readonly id: string }) => Promise<void>
 }
 
 export interface NotificationSender extends Notifications {
@@ -99,7 +99,7 @@ async function sendDelivery({ id, at }: DeliveryAttempt, deps: NotificationsDeps
   const save = (fields: Partial<DeliveryRow>) => db.update(deliveries).set(fields).where(eq(deliveries.id, id))
   if (!hook?.enabled) return void (await save({ status: 'suppressed', nextTryAt: null }))
   const body = JSON.stringify({ id, ...asObject(delivery.body) })
-  const error = await deps.post(delivery.to, body, hook.secret).then(
+  const error = await deps.post(delivery.to, body, { secret: hook.secret, id }).then(
     () => undefined,
     (cause: unknown) => (cause instanceof Error ? cause.message : String(cause)),
   )

@@ -105,7 +105,7 @@ function attemptPromptFields(agent: AgentRow, { progress }: SprintRow, iteration
  * reports the prompt that the agent received, which replaces this one.
  */
 export const forecastPrompt = ({ notesFolder }: AgentRow, progress: Progress, live: LiveIteration): string =>
-  buildAttemptPrompt(progress, live, undefined, notesFolder ?? undefined).prompt
+  buildAttemptPrompt(progress, live, { notesFolder: notesFolder ?? undefined }).prompt
 
 type UnparkTarget = Pick<AttemptOrder, 'id' | 'order'> & { readonly notBefore: number | null }
 

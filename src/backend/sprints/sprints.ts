@@ -1,3 +1,4 @@
+import { isNotesProtocol } from '../../contract/way.ts'
 import { and, desc, eq, inArray, isNotNull } from 'drizzle-orm'
 import { RalphError } from '../../contract/errors.ts'
 import type { StartSprint, StopWhen } from '../../contract/fleet/sprint.ts'
@@ -99,7 +100,8 @@ type NewSprintRow = Pick<SprintRow, 'id' | 'agentId' | 'progress' | 'startedBy' 
 
 async function insertSprint(t: Transaction, row: NewSprintRow): Promise<SprintRow> {
   const at = t.fleet.clock.now()
-  const { protocol = 'report', rev, status } = row.progress
+  const { rev, status } = row.progress
+  const protocol = isNotesProtocol(row.progress.protocol) ? 'notes' : 'report'
   const [sprint] = await t.tx.db
     .insert(sprints)
     .values({ ...row, protocol, rev, status, createdAt: at, updatedAt: at })

@@ -46,13 +46,13 @@ export const isReachable = ({ status, connectedTo, lastSeenAt }: MachineRow, now
   status !== 'revoked' && status !== 'pending' && connectedTo !== null && now - (lastSeenAt ?? 0) < machineSilentMs
 
 export const showMachine = (row: MachineRow, { running, now }: { running: number; now: number }): Machine => ({
-  ...pick(row, ['id', 'name', 'status', 'local', 'slots', 'createdAt']),
+  ...pick(row, ['id', 'name', 'status', 'local', 'slots', 'shared', 'createdAt']),
   labels: [...row.labels],
   programs: [...row.programs],
   roots: [...row.roots],
   running,
   reachable: isReachable(row, now),
-  ...pickNonNull(row, ['lastSeenAt', 'version', 'platform', 'diskFreeBytes', 'clockSkewMs', 'alarm']),
+  ...pickNonNull(row, ['lastSeenAt', 'version', 'platform', 'diskFreeBytes', 'clockSkewMs', 'alarm', 'ownerId']),
   ...(row.certificateSerial !== null &&
     row.certificateExpiresAt !== null && {
       certificate: { serial: row.certificateSerial, expiresAt: row.certificateExpiresAt },

@@ -6,7 +6,7 @@ import {
 import type { Capability } from '../../agents/cells/protection.ts'
 import type { Progress } from '../../contract/progress.ts'
 import type { Io } from '../io/io.ts'
-import { ralphHome } from '../io/ralph-home.ts'
+import { ralphHome } from '../../platform/ralph-home.ts'
 
 export const detectSandbox = ({ env, cwd }: Io): Promise<Capability> => capabilityOn({ env, cwd })
 

@@ -2,6 +2,7 @@ import type { IterationRecord, Progress } from '../../contract/progress.ts'
 import { clipLine, toOneLine } from '../../words/text.ts'
 import { formatHumanDuration } from '../../words/durations.ts'
 import { formatCost } from '../../words/money.ts'
+import { describeExit } from '../view/proof-text.ts'
 import { statusWords } from '../../words/status.ts'
 
 /** The job summary of a sprint in Markdown: final status, totals, and every iteration. */
@@ -23,12 +24,14 @@ export function formatJobSummary(progress: Progress, folder: string): string {
 
 function summaryOverview({ stats, iterations, ...progress }: Progress, sprintId: string, folder: string): string[][] {
   const refused = iterations.filter(({ verdict }) => verdict === 'refused').length
+  const proof = describeExit(progress)
   const again = refused === 0 ? '' : `, ${refused} with a refused claim`
   return [
     ['Sprint', `${markdownCode(sprintId)} in ${markdownCode(folder)}`],
     ['Iterations', `${stats.currentIteration}${again}`],
     ['Steps', `${stats.completedSteps} of ${stats.totalSteps} completed`],
     ['Checks', summaryChecks(progress, iterations)],
+    ...(proof === undefined ? [] : [['Proof', escapeMarkdownText(proof, 500)]]),
     ['Cost', formatCost(stats)],
     ['Time', formatHumanDuration(stats.activeMs)],
   ]

@@ -7,7 +7,7 @@ import { formatTimestamp } from '../../contract/time.ts'
 import { installedVersion, packageVersion } from '../io/assets.ts'
 import { defineCommand, parsePositiveNumber } from '../io/command.ts'
 import type { Io } from '../io/io.ts'
-import { ralphHome } from '../io/ralph-home.ts'
+import { ralphHome } from '../../platform/ralph-home.ts'
 
 const options = {
   backend: { type: 'string', value: 'HOST:PORT', description: 'join: address where the backend listens for machines' },
@@ -30,6 +30,11 @@ const options = {
     value: 'COMMAND',
     description:
       'join: command that installs {version} of ralph when an admin of the backend asks for it (default: updates are refused)',
+  },
+  shared: {
+    type: 'boolean',
+    description:
+      'join: let other users with a grant run agents under your account on this computer (default: only you)',
   },
   systemd: { type: 'boolean', description: 'print a systemd unit that runs the agents-server, and exit' },
   json: { type: 'boolean', description: 'print the log as JSON lines' },
@@ -134,6 +139,7 @@ function readMachineSettings(values: AgentsServerFlags, io: Io): MachineSettings
     slots: slots ?? usual.slots,
     notes: values.notes === undefined ? usual.notes : resolve(io.cwd, values.notes),
     update: validateUpdateCommand(values.update),
+    ...(values.shared === true && { shared: true }),
   }
 }
 

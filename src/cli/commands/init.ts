@@ -1,14 +1,8 @@
 import { basename, extname, join, resolve } from 'node:path'
 import { RalphError } from '../../contract/errors.ts'
 import { parseDuration } from '../../contract/time.ts'
-import {
-  exists,
-  createFolder,
-  readTextIfExists,
-  readTextSyncIfExists,
-  writeNewFile,
-} from '../../platform/files/files.ts'
-import { detectChecks } from '../../runtime/detect-checks.ts'
+import { exists, createFolder, readTextIfExists, writeNewFile } from '../../platform/files/files.ts'
+import { findChecks } from '../run/find-checks.ts'
 import { sprintPath } from '../../storage/state/sprint-folder.ts'
 import { assetPath } from '../io/assets.ts'
 import { installedAgents } from '../agents/choose-agent.ts'
@@ -16,7 +10,7 @@ import { defineCommand, parsePositiveNumber } from '../io/command.ts'
 import { importPlan } from '../sprint/import-plan.ts'
 import { runInterview, type InterviewAnswers, type KnownAnswers } from '../init/questions.ts'
 import { fillSprintTemplate, findTemplate, listSprintTemplates, type SprintTemplate } from '../init/template.ts'
-import { createTerminalInterview } from '../init/terminal-interview.ts'
+import { createTerminalInterview } from '../io/terminal-interview.ts'
 import type { Io } from '../io/io.ts'
 import { findFreeName, createSprint, newSprintFolder } from '../sprint/new-sprint.ts'
 import { displayPath } from '../io/display-path.ts'
@@ -74,7 +68,7 @@ On a terminal, it asks for missing values: goal, check, agent, limits. Press Ent
     if (name !== undefined) refuseExisting(name, io)
     const template = values.template === undefined ? undefined : await findTemplate(values.template)
     const plan = await readPlan(values.from, io)
-    const known = knownAnswers({ ...values, goal: values.goal ?? plan?.goal }, template, io)
+    const known = await knownAnswers({ ...values, goal: values.goal ?? plan?.goal }, template, io)
     const asks = values.yes !== true && values.json !== true && isInteractive(io)
     const answers = asks ? await askOnTerminal(known) : known
     if (!answers) {
@@ -118,14 +112,14 @@ type InitFlags = {
 
 const defaultInitLimits: LimitInputs = { iterations: '40', usd: '10', duration: 'off' }
 
-function knownAnswers(flags: InitFlags, template: SprintTemplate | undefined, io: Io): KnownAnswers {
+async function knownAnswers(flags: InitFlags, template: SprintTemplate | undefined, io: Io): Promise<KnownAnswers> {
   const { goal, check, agent } = flags
   return {
     goal,
     checks: check === undefined ? undefined : check === 'none' ? [] : [check],
     agent,
     limits: limitsFromFlags(flags),
-    foundChecks: detectChecks((file) => readTextSyncIfExists(join(io.cwd, file))).map(({ run }) => run),
+    foundChecks: (await findChecks(io.cwd)).map(({ run }) => run),
     foundAgents: installedAgents(io).map((driver) => driver.name),
     defaultLimits: template ? limitsInTemplate(template.text) : defaultInitLimits,
   }

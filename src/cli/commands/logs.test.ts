@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { stateFolder } from '../../platform/files/state-folder.ts'
 import { createTestIo } from '../../../test/support/test-io.ts'
 import { buildProgress, noon, started } from '../../../test/support/builders.ts'
 import { createTestFolder } from '../../../test/support/folder.ts'
@@ -23,10 +24,14 @@ async function createRecordedSprint(transcripts: Readonly<Record<string, readonl
   const opened = await openSprintStore({ sprintDir: dir, fold: applyFactToProgress, now: () => noon }, first)
   await opened?.store.save(applyFactToProgress(first, started()), started())
   const write = (name: string, lines: readonly string[]) => {
-    mkdirSync(join(dir, 'attempts', name), { recursive: true })
-    writeFileSync(join(dir, 'attempts', name, 'transcript.jsonl'), lines.map((line) => `${line}\n`).join(''), {
-      flag: 'a',
-    })
+    mkdirSync(join(stateFolder(dir), 'attempts', name), { recursive: true })
+    writeFileSync(
+      join(stateFolder(dir), 'attempts', name, 'transcript.jsonl'),
+      lines.map((line) => `${line}\n`).join(''),
+      {
+        flag: 'a',
+      },
+    )
   }
   for (const [name, lines] of Object.entries(transcripts)) write(name, lines)
   return { dir, write, close: async () => opened?.store.close() }

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { RalphError } from '../../contract/errors.ts'
 import { Mode, type Progress } from '../../contract/progress.ts'
 import { isGoalDriven } from '../../contract/way.ts'
@@ -29,7 +30,7 @@ export const prompt = defineCommand({
     const sprintDir = openSprintFolder(given)
     const progress = await requireProgress(sprintDir, io)
     const due = choosePrompt(progress, values)
-    const text = buildIterationPrompt(progress, due)
+    const text = buildIterationPrompt(progress, { ...due, progressFile: join(sprintDir, 'PROGRESS.yaml') })
     io.print(values.json === true ? JSON.stringify({ iteration: due.number, ...due, prompt: text }) : text.trimEnd())
     return 0
   },

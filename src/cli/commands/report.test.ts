@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { stateFolder } from '../../platform/files/state-folder.ts'
 import { createTestIo } from '../../../test/support/test-io.ts'
 import { after, buildProgress, noon, type Play, reports, started } from '../../../test/support/builders.ts'
 import { createTestFolder } from '../../../test/support/folder.ts'
@@ -35,8 +36,8 @@ async function createFinishedSprint() {
     progress = after(progress, fact).progress
     await opened?.store.save(progress, fact)
   }
-  mkdirSync(join(dir, 'attempts', '1-1'), { recursive: true })
-  writeFileSync(join(dir, 'attempts', '1-1', 'transcript.jsonl'), `${line}\n`)
+  mkdirSync(join(stateFolder(dir), 'attempts', '1-1'), { recursive: true })
+  writeFileSync(join(stateFolder(dir), 'attempts', '1-1', 'transcript.jsonl'), `${line}\n`)
   await opened?.store.close()
   return { project, dir, status: progress.status }
 }

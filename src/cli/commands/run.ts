@@ -49,6 +49,11 @@ const options = {
     value: 'DIR',
     description: 'folder with workflows; default: .claude/workflows of the project',
   },
+  'accept-changes': {
+    type: 'boolean',
+    description: 'apply changes of SPRINT.yaml, its workflow or the user configuration since the start',
+  },
+  rebind: { type: 'boolean', description: 'the sprint folder was moved: continue with the state of its old path' },
   plain: { type: 'boolean', description: 'print plain lines, even on a terminal' },
   ci: {
     type: 'boolean',

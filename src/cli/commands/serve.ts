@@ -24,8 +24,14 @@ export const serve = defineCommand({
     'machines-host': {
       type: 'string',
       value: 'ADDRESS',
-      description: 'address for machine connections (default: all)',
+      description: 'address for machine connections; 0.0.0.0: from everywhere (default: that of --host)',
     },
+    'first-admin': {
+      type: 'string',
+      value: 'EMAIL',
+      description: 'this verified address becomes admin when it first signs in; others become members',
+    },
+    shared: { type: 'boolean', description: 'let other users with a grant run agents on this computer, as you' },
     'no-machine': { type: 'boolean', description: 'run no agents on this computer' },
     ticket: { type: 'boolean', description: 'print a new sign-in address for the running backend' },
     json: { type: 'boolean', description: 'print {origin, address} and the log as JSON lines' },
@@ -33,7 +39,12 @@ export const serve = defineCommand({
   details: `Without DATABASE_URL, the backend stores everything in an embedded database in the data folder; with it, any number of
 backends share a Postgres server. Users sign in with the printed address or with an identity provider (RALPH_OIDC_ISSUER,
 RALPH_OIDC_CLIENT_ID, RALPH_OIDC_CLIENT_SECRET, RALPH_OIDC_ALLOW). See docs/guide/fleet.md.`,
-  examples: ['ralph serve', 'ralph serve --port 0', 'ralph serve --machines-port 7258', 'ralph serve --ticket'],
+  examples: [
+    'ralph serve',
+    'ralph serve --port 0',
+    'ralph serve --machines-port 7258 --machines-host 0.0.0.0',
+    'ralph serve --ticket',
+  ],
   async run({ values }, io) {
     if (values.ticket === true) {
       const { address } = await createBackendClient(values.data, io).makeTicket({})
@@ -42,6 +53,8 @@ RALPH_OIDC_CLIENT_ID, RALPH_OIDC_CLIENT_SECRET, RALPH_OIDC_ALLOW). See docs/guid
     }
     const settings = parseServeSettings(values, io)
     const { runBackend } = await import('../serve/run-backend.ts')
-    return runBackend(settings, { withMachine: values['no-machine'] !== true, json: values.json === true }, io)
+    const shareMachine = values.shared === true
+    const options = { withMachine: values['no-machine'] !== true, json: values.json === true }
+    return runBackend({ ...settings, shareMachine }, options, io)
   },
 })

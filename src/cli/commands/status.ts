@@ -12,6 +12,7 @@ import { clipLine, toOneLine } from '../../words/text.ts'
 import { formatHumanDuration, formatAge } from '../../words/durations.ts'
 import { createPaint } from '../io/paint.ts'
 import { formatCost } from '../../words/money.ts'
+import { describeExit } from '../view/proof-text.ts'
 import { questionLines } from '../view/receipt.ts'
 import { formatTokens } from '../../words/counts.ts'
 import type { SprintHistory } from '../report/history.ts'
@@ -143,6 +144,7 @@ export function sprintDetailLines(progress: Progress, io: Io, history?: SprintHi
   const { stats, live, humanNeeded, parked, reason } = progress
   const width = io.columns()
   const [question = '', ...more] = humanNeeded ? questionLines(humanNeeded) : []
+  const how = describeExit(progress)
   const mode = live[0] ? ` ${live[0].mode}` : ''
   const age = stats.updatedAt === undefined ? '' : `, last event ${formatAge(io.now() - stats.updatedAt)} ago`
   const marks = { completed: paint.green('✓'), pending: '○' }
@@ -152,6 +154,7 @@ export function sprintDetailLines(progress: Progress, io: Io, history?: SprintHi
     `${paint.bold(progress.sprintId)}  ${progress.status}${age}${reason ? `: ${toOneLine(reason)}` : ''}`,
     clipLine(toOneLine(progress.goal), width),
     `iteration ${iterationText(progress)}${mode}  ${formatHumanDuration(stats.activeMs)}  ${formatCost(stats)}  ${formatTokens(stats.usage)}`,
+    ...(how === undefined ? [] : [`proof: ${how}`]),
     ...(parked ? [paint.yellow(parkedLine(parked, io))] : []),
     ...(question === '' ? [] : [paint.yellow(question), ...more]),
     ...phaseLines(progress, { paint, width }),

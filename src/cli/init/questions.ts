@@ -1,13 +1,6 @@
+import type { AskUser, Interview } from '../io/terminal-interview.ts'
 import { parseDuration } from '../../contract/time.ts'
 import type { LimitInputs } from '../sprint/sprint-files.ts'
-
-/** Asks the user. Resolves with the typed text, or undefined if the user cancelled. */
-export type AskUser = (question: string) => Promise<string | undefined>
-
-export interface Interview {
-  readonly ask: AskUser
-  readonly say: (text: string) => void
-}
 
 /** Values that are already known are not asked for. */
 export type KnownAnswers = {

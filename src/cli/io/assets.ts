@@ -8,6 +8,9 @@ export const assetPath = (name: string): string => join(packageRoot, 'assets', n
 
 export const schemaPath = (name: string): string => join(packageRoot, 'schemas', name)
 
+/** A file of the Claude Code plugin, which ships with the package. */
+export const pluginPath = (name: string): string => join(packageRoot, 'plugin', name)
+
 /** The built files of the page. */
 export const pagePath = (): string => join(packageRoot, 'dist', 'web')
 

@@ -1,4 +1,4 @@
-import type { SprintStatus } from '../../contract/progress.ts'
+import type { Progress, SprintStatus } from '../../contract/progress.ts'
 
 /** The exit code of `ralph run` for the final status of the sprint. */
 export const exitCodes: Readonly<Record<SprintStatus, number>> = {
@@ -13,4 +13,10 @@ export const exitCodes: Readonly<Record<SprintStatus, number>> = {
   'needs-human': 2,
   'limit-reached': 3,
   interrupted: 130,
+}
+
+/** With `--ci`, a goal that no check proved is not a success. */
+export function chooseExitCode({ status, ralphExit }: Progress, isCi: boolean): number {
+  const isDoubtful = ralphExit.unproven === true || ralphExit.unchecked === true
+  return isCi && status === 'completed' && isDoubtful ? 5 : exitCodes[status]
 }

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { RalphError } from '../../contract/errors.ts'
 import { type Settings, UserConfig } from '../../contract/settings.ts'
 import { readTextSyncIfExists } from '../../platform/files/files.ts'
-import { ralphHome } from './ralph-home.ts'
+import { ralphHome } from '../../platform/ralph-home.ts'
 import type { Io } from './io.ts'
 
 /** `~/.ralph/config.yaml`, for commands that run without a sprint. */

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { fileSignature, listFolder, readBytes } from '../../platform/files/files.ts'
+import { recordKey } from '../../platform/files/state-folder.ts'
 import { readSegment, type JournalRecord } from '../../storage/state/journal-record.ts'
 import { journalFolder } from '../../storage/state/journal.ts'
 
@@ -10,13 +11,13 @@ const segmentPattern = /^\d{8}\.log$/
  * on.
  */
 export function createJournalReader(sprintDir: string, from: 'first' | 'last') {
-  const folder = journalFolder(sprintDir)
   let seen = 0
   let segment: string | undefined
   let signature: string | undefined
 
   /** Returns the records since the last read. Reads nothing if the files have not changed. */
   const look = async (): Promise<readonly JournalRecord[]> => {
+    const folder = journalFolder(sprintDir)
     const names = (await listFolder(folder)).filter((name) => segmentPattern.test(name)).toSorted()
     const last = names.at(-1)
     if (last === undefined) return []
@@ -26,7 +27,7 @@ export function createJournalReader(sprintDir: string, from: 'first' | 'last') {
     const start = segment ?? (from === 'first' ? undefined : names.at(-2)) ?? names[0] ?? last
     const fresh: JournalRecord[] = []
     for (const name of names.filter((other) => other >= start)) {
-      const { records } = readSegment(await readBytes(join(folder, name)))
+      const { records } = readSegment(await readBytes(join(folder, name)), recordKey(sprintDir))
       fresh.push(...records.filter(({ seq }) => seq > (fresh.at(-1)?.seq ?? seen)))
     }
     signature = found

@@ -14,6 +14,7 @@ import {
   started,
   emittedEvents,
 } from '../../../test/support/builders.ts'
+import { stateFolder } from '../../platform/files/state-folder.ts'
 import { createTestFolder } from '../../../test/support/folder.ts'
 import type { SprintEvent } from '../../contract/events.ts'
 import type { Progress } from '../../contract/progress.ts'
@@ -52,13 +53,13 @@ async function createRunningSprint(given: Partial<Progress> = {}) {
     }
   }
   const transcript = (text: string) => {
-    const folder = join(dir, 'attempts', '1-1')
+    const folder = join(stateFolder(dir), 'attempts', '1-1')
     mkdirSync(folder, { recursive: true })
     mkdirSync(join(dir, 'transcripts'), { recursive: true })
     appendFileSync(join(folder, 'transcript.jsonl'), text)
     const link = join(dir, 'transcripts', 'iteration-1.jsonl')
     if (!readdirSync(join(dir, 'transcripts')).includes('iteration-1.jsonl'))
-      symlinkSync('../attempts/1-1/transcript.jsonl', link)
+      symlinkSync(join(folder, 'transcript.jsonl'), link)
   }
   return { dir, play, transcript, events, progress: () => progress, close: opened.store.close }
 }
@@ -149,7 +150,7 @@ it('reads a line of the agent only when it is complete, and continues in a new s
   await watcher.saw(({ type }) => type === 'iteration-ended')
   watcher.leave()
 
-  expect(readdirSync(join(sprint.dir, 'journal')).length).toBeGreaterThan(1)
+  expect(readdirSync(join(stateFolder(sprint.dir), 'journal')).length).toBeGreaterThan(1)
   expect((await watcher.done).progress).toEqual(sprint.progress())
 })
 
@@ -174,7 +175,7 @@ it("does not end when an agent deletes the sprint's lock", async () => {
   const sprint = await createRunningSprint()
   await sprint.play(started({ agents: ['claude'] }))
   const watcher = startWatching(sprint)
-  rmSync(join(sprint.dir, '.lock'))
+  rmSync(join(stateFolder(sprint.dir), '.lock'))
   await expect
     .poll(() => Promise.race([watcher.done, sleep(1500, 'still there')]), { timeout: 5000 })
     .toBe('still there')
@@ -224,8 +225,8 @@ it('says in the key help that Ctrl-C only exits the watcher', () => {
 it('ignores a damaged line at the end', async () => {
   const sprint = await createRunningSprint()
   await sprint.play(started({ agents: ['claude'] }))
-  const [segment = ''] = readdirSync(join(sprint.dir, 'journal'))
-  writeFileSync(join(sprint.dir, 'journal', segment), 'deadbeef {"v":1,', { flag: 'a' })
+  const [segment = ''] = readdirSync(join(stateFolder(sprint.dir), 'journal'))
+  writeFileSync(join(stateFolder(sprint.dir), 'journal', segment), 'deadbeef {"v":1,', { flag: 'a' })
   const watcher = startWatching(sprint)
   sprint.transcript(lines.join(''))
   await watcher.saw((event) => event.type === 'agent')

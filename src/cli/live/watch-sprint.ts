@@ -5,6 +5,7 @@ import type { Progress } from '../../contract/progress.ts'
 import { createRedactor, type Redact } from '../../contract/redact.ts'
 import type { Fact } from '../../loop/core/fact.ts'
 import { exists } from '../../platform/files/files.ts'
+import { stateFolder } from '../../platform/files/state-folder.ts'
 import type { SprintRun } from '../../runtime/run-sprint.ts'
 import { postRequest, type RunRequest } from '../../storage/sprint/requests.ts'
 import { readSprintOwner } from '../../storage/state/sprint-lock.ts'
@@ -72,7 +73,8 @@ function hasEndedAttempt(before: Progress, after: Progress): boolean {
  * An agent may have deleted the lock with other files, so a sprint in progress without a lock still counts as running.
  */
 const isSprintOwnerGone = (sprintDir: string, { status }: Progress): boolean =>
-  readSprintOwner(sprintDir) === undefined && (status !== 'in-progress' || exists(join(sprintDir, '.lock')))
+  readSprintOwner(sprintDir) === undefined &&
+  (status !== 'in-progress' || exists(join(stateFolder(sprintDir), '.lock')))
 
 /** Controls a run in another process through its request files. */
 export function createRemoteRun(sprintDir: string, say: (text: string) => void, now: () => number): SprintRun {

@@ -1,7 +1,6 @@
 import { isGoalDriven } from '../../contract/way.ts'
-import { dirname } from 'node:path'
 import { z } from 'zod'
-import { resolveAttemptToken } from '../../agents/supervise/attempt-token.ts'
+import { readAttemptSprint, resolveAttemptToken } from '../../agents/supervise/attempt-token.ts'
 import { storeMcpReport } from '../../agents/supervise/mcp-report.ts'
 import { RalphError } from '../../contract/errors.ts'
 import { redactDeep, createRedactor, findEnvSecrets } from '../../contract/redact.ts'
@@ -80,7 +79,7 @@ type ToolCaller = { readonly token: string | undefined; readonly env: Io['env'] 
 /** Redacts the secrets of the agent's environment from the stored report. */
 async function saveToolReport({ token, env }: ToolCaller, { goal, phase }: ReportForms) {
   const folder = resolveAttemptToken(token)
-  const progress = await loadProgress(dirname(dirname(folder)))
+  const progress = await loadProgress(readAttemptSprint(folder))
   const told = progress && !isGoalDriven(progress) ? phase : goal
   if (!told) throw new RalphError('USAGE', 'a phase has no steps to report', { hint: 'use finish or ask_human' })
   await storeMcpReport(folder, redactDeep(told, createRedactor(findEnvSecrets(env))))

@@ -7,6 +7,7 @@ import type { Outcome } from '../../contract/outcome.ts'
 import type { Redact } from '../../contract/redact.ts'
 import { attemptFiles, readEndReason, readExitCode } from '../../platform/processes/attempt-folder.ts'
 import { exists, listFolder, readTail } from '../../platform/files/files.ts'
+import { stateFolder } from '../../platform/files/state-folder.ts'
 import { createLineSplitter } from '../../platform/files/line-splitter.ts'
 import { readModifiedAt } from '../../platform/files/line-reader.ts'
 import { openTail } from '../../platform/files/tail.ts'
@@ -23,11 +24,12 @@ const namePattern = /^([1-9]\d*)-(\d+)(?:\.(\d+))?$/
 
 /** Lists the attempts that have output, in the order they started. Excludes checks and hooks. */
 export async function listRecordedAttempts(sprintDir: string): Promise<RecordedAttempt[]> {
-  const names = await listFolder(join(sprintDir, 'attempts'))
+  const attempts = join(stateFolder(sprintDir), 'attempts')
+  const names = await listFolder(attempts)
   return names
     .flatMap((name) => {
       const [, iteration, attempt, again = 1] = namePattern.exec(name) ?? []
-      const folder = join(sprintDir, 'attempts', name)
+      const folder = join(attempts, name)
       if (iteration === undefined || !exists(join(folder, attemptFiles.stdout))) return []
       return [{ iteration: Number(iteration), attempt: Number(attempt), again: Number(again), folder }]
     })

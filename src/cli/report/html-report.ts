@@ -2,6 +2,7 @@ import type { IterationRecord } from '../../contract/progress.ts'
 import { formatHumanDuration } from '../../words/durations.ts'
 import { formatCost, formatDollars } from '../../words/money.ts'
 import { formatTokens } from '../../words/counts.ts'
+import { describeExit } from '../view/proof-text.ts'
 import { renderBarChart } from './charts.ts'
 import { renderIterations, renderReceipts, renderStepList } from './html-iterations.ts'
 import { html, type HtmlMarkup } from './html.ts'
@@ -43,6 +44,7 @@ export function renderHtmlReport(data: ReportData): string {
 function renderHead({ history: { progress, iterations } }: ReportData): HtmlMarkup {
   const { stats, status, reason, ralphExit, humanNeeded } = progress
   const estimated = iterations.some(({ costEstimated }) => costEstimated) ? ', partly estimated' : ''
+  const how = ralphExit.unchecked === true ? undefined : describeExit(progress)
   const facts: readonly (readonly [string, string])[] = [
     ['iterations', iterationText(progress)],
     ['steps', `${stats.completedSteps} of ${stats.totalSteps}`],
@@ -50,9 +52,11 @@ function renderHead({ history: { progress, iterations } }: ReportData): HtmlMark
     ['cost', `${formatCost(stats)}${estimated}`],
     ['tokens', formatTokens(stats.usage)],
     ['began', stats.startedAt === null ? 'not yet' : formatMinute(stats.startedAt)],
+    ...(how === undefined ? [] : [['proof', how] as const]),
     ['last event', stats.updatedAt === undefined ? 'none' : formatMinute(stats.updatedAt)],
   ]
-  const unchecked = ralphExit.unchecked === true ? html` <span class="badge so-so">unchecked</span>` : html``
+  const doubt = ralphExit.unchecked === true ? 'unchecked' : ralphExit.unproven === true ? 'unproven' : undefined
+  const unchecked = doubt === undefined ? html`` : html` <span class="badge so-so">${doubt}</span>`
   return html`<header>
     <p class="name">
       <code>${progress.sprintId}</code>

@@ -4,6 +4,7 @@ import { formatHumanDuration } from '../../words/durations.ts'
 import { toOneLine } from '../../words/text.ts'
 import { formatCost } from '../../words/money.ts'
 import { formatTokens } from '../../words/counts.ts'
+import { describeExit } from '../view/proof-text.ts'
 import { agentText, checksText, iterationText } from './receipts.ts'
 import type { ReportData } from './report-data.ts'
 
@@ -16,12 +17,14 @@ export function renderMarkdownReport({ history: { progress, iterations, steps },
   const { stats, status, reason, ralphExit } = progress
   const checks = (progress.doneWhen ?? []).map(({ name, run }) => escapeReportText(name ?? run)).join(', ')
   const isDone = status === 'completed'
+  const how = describeExit(progress)
   const judged = ralphExit.unchecked === true ? 'unchecked: the sprint has no check' : checks || 'none'
   return [
     `## ${isDone ? '✅' : '⏸'} ${escapeReportText(progress.sprintId)}: ${status}${reason === undefined ? '' : `, ${escapeReportText(reason)}`}`,
     '',
     escapeReportText(progress.goal),
     ...(ralphExit.finalSummary === null ? [] : ['', `**${escapeReportText(ralphExit.finalSummary)}**`]),
+    ...(how === undefined || ralphExit.unchecked === true ? [] : ['', `Proof: ${escapeReportText(how)}`]),
     '',
     '| iterations | steps | checks | working time | cost | tokens |',
     '| --- | --- | --- | --- | --- | --- |',

@@ -11,10 +11,12 @@ import { findProject } from '../../storage/state/sprint-folder.ts'
 import { chooseAgents, requireInstalledDriver } from '../agents/choose-agent.ts'
 import { resolveProtection } from '../agents/protection.ts'
 import type { Io } from '../io/io.ts'
-import { ralphHome } from '../io/ralph-home.ts'
+import { ralphHome } from '../../platform/ralph-home.ts'
 import { createSprintRedactor } from '../io/secrets.ts'
 import type { SprintPlan } from '../sprint/compile-plan.ts'
+import { confirmMove, requireAcceptedChanges } from './accept-changes.ts'
 import { createNotifier } from './notifier.ts'
+import { createRunProver } from './run-prover.ts'
 import { resolveRunLocation, type RunLocation } from './run-location.ts'
 
 /** Maximum number of hooks at once. */
@@ -25,6 +27,10 @@ export type RunChoices = {
   readonly limits: { readonly [K in keyof RunLimits]: RunLimits[K] | undefined }
   readonly agent?: string
   readonly model?: string
+  readonly json?: boolean
+  /** The user has moved the sprint's folder. */
+  readonly rebind?: boolean
+  readonly 'accept-changes'?: boolean
 }
 
 type Notice = { readonly level: 'info' | 'warning'; readonly text: string }
@@ -57,7 +63,14 @@ export async function openRun(choices: RunChoices, plan: SprintPlan, io: Io): Pr
   // Fail now rather than after the work is done.
   if (review) requireInstalledDriver(review.agent, inProject)
   const redact = createSprintRedactor(sprintDir, io)
-  const opened = await openSprint({ sprintDir, compiled: plan.compiled, now: io.now, redact })
+  const opened = await openSprint({
+    sprintDir,
+    compiled: plan.compiled,
+    now: io.now,
+    redact,
+    confirmMove: async (from) => choices.rebind === true || confirmMove(from, io),
+    acceptChanges: (changes) => requireAcceptedChanges(changes, choices, io),
+  })
   try {
     const location = await resolveRunLocation(opened.progress, { ...choices, project }, io)
     const parts = { opened, project, location, protection, ...agents }
@@ -108,6 +121,8 @@ async function startRun(
     limits: openMachineLimits(ralphHome(io), io.env),
     hookSlots: limitConcurrency(hookSlots),
     createNotify: (shell) => createNotifier(shell, io),
+    createProver: (redact) =>
+      createRunProver({ sprintDir: choices.sprintDir, folder, progress, sandbox: protection.sandbox, redact }, io),
     chooseAgent: createAgentChoice(drivers, choices.model ?? progress.model, { ...io, cwd: project }),
     observe,
   })

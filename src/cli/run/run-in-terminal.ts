@@ -3,7 +3,7 @@ import { keepAwake } from '../../platform/processes/keep-awake.ts'
 import { watchVersions } from '../agents/version-watch.ts'
 import type { CiOutput } from '../ci/ci-output.ts'
 import { displayPath } from '../io/display-path.ts'
-import { exitCodes } from '../io/exit-code.ts'
+import { chooseExitCode } from '../io/exit-code.ts'
 import type { Io } from '../io/io.ts'
 import { attachKeys } from '../live/attach-keys.ts'
 import { createLiveView } from '../live/live-view.ts'
@@ -35,7 +35,7 @@ export async function runInTerminal(options: RunOptions, io: Io): Promise<number
   try {
     const ended = await showRun(opened, options, io)
     await options.ci?.summarize(ended, displayPath(options.sprintDir, io))
-    return exitCodes[ended.status]
+    return chooseExitCode(ended, options.ci !== undefined)
   } finally {
     letSleep?.()
     await opened.store.close()
@@ -49,7 +49,7 @@ async function showRun(opened: OpenedRun, options: RunOptions, io: Io): Promise<
   const { sprintDir, store, progress, drivers, changes } = opened
   const isLive = options.json !== true && options.plain !== true && io.isTerminal
   if (options.json !== true && changes.length > 0)
-    io.print(`SPRINT.yaml has changed since the last run: ${changes.join('; ')}`)
+    io.print(`the plan has changed since the start: ${changes.join('; ')}`)
   if (options.json !== true && !isLive) printHead(progress, { driver: drivers[0], found: opened.detectedChecks }, io)
   const { project } = opened
   const live = isLive ? createLiveView(io, { progress: store.current, agent: drivers[0].name, project }) : undefined

@@ -1,13 +1,13 @@
 import { isGoalDriven } from '../../contract/way.ts'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { getDriver } from '../../agents/drivers/registry.ts'
 import type { Progress } from '../../contract/progress.ts'
-import { exists, readTextSyncIfExists } from '../../platform/files/files.ts'
+import { exists } from '../../platform/files/files.ts'
 import { findProgram } from '../../platform/processes/programs.ts'
-import { detectChecks } from '../../runtime/detect-checks.ts'
 import { openWorktree } from '../../storage/git/worktree.ts'
 import { requireInstalledDriver } from '../agents/choose-agent.ts'
 import type { Io } from '../io/io.ts'
+import { findChecks } from './find-checks.ts'
 
 export type RunLocation = {
   /** Where agents, checks, gates and hooks run: the project, or the same folder in the sprint's worktree. */
@@ -26,12 +26,18 @@ export async function resolveRunLocation(progress: Progress, given: RunLocationO
   const choice = resolveAgentChoice(progress, given, { ...io, cwd: given.project })
   const { folder, notes, worktree } = await resolveRunFolder(progress, given.project, io)
   const missing = choice?.missing?.map((name) => warningNotice(`fallback ${name} is not installed; skipping it`)) ?? []
-  return { folder, notes: [...notes, ...missing], worktree, choice, detectedChecks: detectChecksIn(folder, progress) }
+  return {
+    folder,
+    notes: [...notes, ...missing],
+    worktree,
+    choice,
+    detectedChecks: await detectChecksIn(folder, progress),
+  }
 }
 
 /** A goal needs a check; phases have gates and use only the checks they name. */
-const detectChecksIn = (folder: string, { doneWhen, mode }: Progress): Progress['doneWhen'] =>
-  doneWhen || !isGoalDriven({ mode }) ? undefined : detectChecks((name) => readTextSyncIfExists(join(folder, name)))
+const detectChecksIn = async (folder: string, { doneWhen, mode }: Progress): Promise<Progress['doneWhen']> =>
+  doneWhen || !isGoalDriven({ mode }) ? undefined : findChecks(folder)
 
 const warningNotice = (text: string) => ({ level: 'warning' as const, text })
 

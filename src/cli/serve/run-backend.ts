@@ -11,7 +11,7 @@ import { assetPath, packageVersion, pagePath } from '../io/assets.ts'
 import { compileInputs } from '../sprint/compile-sprint.ts'
 import type { Io } from '../io/io.ts'
 import { createProjectView } from './project-agent.ts'
-import { ralphHome } from '../io/ralph-home.ts'
+import { ralphHome } from '../../platform/ralph-home.ts'
 import { runningBackendFile } from './running-backend.ts'
 import type { ServeSettings } from './settings.ts'
 

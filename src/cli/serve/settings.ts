@@ -4,7 +4,7 @@ import { RalphError } from '../../contract/errors.ts'
 import { readTextSyncIfExists } from '../../platform/files/files.ts'
 import { templateDatabasePath } from '../io/assets.ts'
 import type { Io } from '../io/io.ts'
-import { ralphHome } from '../io/ralph-home.ts'
+import { ralphHome } from '../../platform/ralph-home.ts'
 
 export type ServeFlags = {
   readonly port?: string
@@ -15,11 +15,12 @@ export type ServeFlags = {
   readonly 'machines-host'?: string
   readonly 'tls-cert'?: string
   readonly 'tls-key'?: string
+  readonly 'first-admin'?: string
 }
 
 export type ServeSettings = Pick<
   BackendOptions,
-  'host' | 'port' | 'tls' | 'place' | 'publicOrigin' | 'oidc' | 'machines'
+  'host' | 'port' | 'tls' | 'place' | 'publicOrigin' | 'oidc' | 'machines' | 'shareMachine'
 > & {
   readonly dataFolder: string
 }
@@ -39,18 +40,18 @@ export function parseServeSettings(flags: ServeFlags, io: Io): ServeSettings {
     tls: readTlsFiles(flags),
     place: url ? { url } : { dataFolder, template: templateDatabasePath() },
     publicOrigin,
-    oidc: parseOidcSettings(io, publicOrigin),
+    oidc: parseOidcSettings(io, publicOrigin, flags['first-admin']),
     machines:
       machinesPort === undefined && flags['machines-host'] === undefined
         ? undefined
-        : parseMachinesAddress(machinesPort ?? defaultPort + 1, flags['machines-host'], publicOrigin),
+        : parseMachinesAddress(machinesPort ?? defaultPort + 1, flags['machines-host'] ?? flags.host, publicOrigin),
   }
 }
 
 export const resolveDataFolder = (given: string | undefined, io: Io): string =>
   given === undefined ? join(ralphHome(io), 'backend') : resolve(io.cwd, given)
 
-function parseMachinesAddress(port: number, host = '0.0.0.0', publicOrigin?: string) {
+function parseMachinesAddress(port: number, host = '127.0.0.1', publicOrigin?: string) {
   const publicHost = publicOrigin === undefined ? undefined : new URL(publicOrigin).hostname
   return { host, port, ...(publicHost !== undefined && { publicHost }) }
 }
@@ -82,9 +83,13 @@ function readTlsFile(path: string): string {
 }
 
 /** Secrets come from the environment, where the process list does not show them. */
-function parseOidcSettings({ env }: Io, origin: string | undefined): ServeSettings['oidc'] {
+function parseOidcSettings({ env }: Io, origin: string | undefined, firstAdmin?: string): ServeSettings['oidc'] {
   const issuer = env['RALPH_OIDC_ISSUER']
+  if (!issuer && firstAdmin !== undefined)
+    throw new RalphError('USAGE', '--first-admin requires an identity provider', { hint: 'set RALPH_OIDC_ISSUER' })
   if (!issuer) return undefined
+  if (firstAdmin !== undefined && !/^[^@\s]+@[^@\s]+$/.test(firstAdmin))
+    throw new RalphError('USAGE', `--first-admin expects an address like ada@example.com, not "${firstAdmin}"`)
   const need = (name: string): string => {
     const value = env[name]
     if (value) return value
@@ -101,5 +106,6 @@ function parseOidcSettings({ env }: Io, origin: string | undefined): ServeSettin
     allow,
     clientId: need('RALPH_OIDC_CLIENT_ID'),
     clientSecret: need('RALPH_OIDC_CLIENT_SECRET'),
+    ...(firstAdmin !== undefined && { firstAdmin }),
   }
 }

@@ -10,7 +10,7 @@ import { assetPath } from '../io/assets.ts'
 import type { Io } from '../io/io.ts'
 import { knownAgents } from '../agents/known-agents.ts'
 import { toOneLine } from '../../words/text.ts'
-import { ralphHome } from '../io/ralph-home.ts'
+import { ralphHome } from '../../platform/ralph-home.ts'
 import { displayPath } from '../io/display-path.ts'
 
 export type CompiledSprint = { readonly progress?: Progress; readonly diagnostics: readonly Diagnostic[] }

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import { copyFileTo, createFolder, exists, isFile, listFolder } from '../../platform/files/files.ts'
-import { defaultSprintId, createSprintFolder } from '../../storage/state/sprint-folder.ts'
+import { defaultSprintId, createSprintFolder, releaseState } from '../../storage/state/sprint-folder.ts'
 import type { Io } from '../io/io.ts'
 import { renderSprintYaml, slugFromGoal } from './sprint-files.ts'
 
@@ -29,6 +29,7 @@ export function findFreeName(name: string, io: Io): string {
 /** Creates a folder beside the old one with the user's files and none of the history. */
 export async function createFreshFolder(sprintDir: string): Promise<string> {
   const folder = findFreeFolder(sprintDir)
+  await releaseState(folder)
   await createFolder(folder)
   for (const name of (await listFolder(sprintDir)).filter(
     (file) => /^[A-Z]+\.yaml$/.test(file) && file !== 'PROGRESS.yaml',

@@ -11,6 +11,7 @@ import { createPaint } from '../io/paint.ts'
 import { bestIteration, questionLines } from './receipt.ts'
 import { formatCost } from '../../words/money.ts'
 import { displayPath } from '../io/display-path.ts'
+import { describeExit } from './proof-text.ts'
 
 /** The plan of a run, printed before it starts. */
 export function printHead(
@@ -57,11 +58,17 @@ function summaryLines(progress: Progress, places: Readonly<Record<string, string
     ],
     ...countLines(progress),
     ['checks', done && checks !== 'none' ? `${checks} ✓` : checks],
+    ...proofRow(progress),
     ['time', `${formatHumanDuration(stats.activeMs)}, ${formatCost(stats)}`],
     ...Object.entries(places),
   ]
   const head = `${done ? paint.green('✓') : paint.yellow('■')} ${paint.bold(done && !isGoalDriven(progress) ? 'all phases completed' : statusWords[status].ending)}${reason ? `: ${toOneLine(reason)}` : ''}`
   return ['', head, ...rows.map(([name, value]) => `  ${paint.dim(name.padEnd(12))} ${value}`)]
+}
+
+function proofRow(progress: Progress): [string, string][] {
+  const text = describeExit(progress)
+  return text === undefined || progress.ralphExit.unchecked === true ? [] : [['proof', text]]
 }
 
 function countLines(progress: Progress): [string, string][] {

@@ -16,15 +16,16 @@ export function checkCompilation(compilation: Compilation, config: DecodedFile<S
   checkSupported(compilation, config)
   checkChoices(compilation, config)
   checkPromptParts(compilation)
+  checkDeprecated(compilation)
 }
 
 /** Fields that the other mode does not use: refused, never ignored. */
 const foreignFields = {
   ralph: {
     sprint: ['collections', 'retry', 'prompts', 'parallel-execution'],
-    workflow: ['phases', 'retry', 'prompts', 'parallel-execution'],
+    workflow: ['retry', 'prompts', 'parallel-execution'],
   },
-  standard: { sprint: ['ralph'], workflow: ['ralph', 'goal-prompt', 'reflection-prompt'] },
+  standard: { sprint: ['ralph'], workflow: ['ralph', 'protocol', 'goal-prompt', 'reflection-prompt'] },
 } as const
 
 function checkMode({ sprint, main, report }: Compilation): void {
@@ -45,6 +46,13 @@ function checkMode({ sprint, main, report }: Compilation): void {
             },
           ),
         )
+  if (isGoalDriven({ mode }) && isFieldSet(main.parsed, 'phases'))
+    report(
+      warningAt(
+        { parsed: main.parsed, path: ['phases'], part: 'key' },
+        { code: 'NOT_SUPPORTED', message: 'phases do not run in a workflow with mode: ralph', hint: 'remove them' },
+      ),
+    )
   if (isGoalDriven({ mode }) && (sprint.value.goal ?? '').trim() === '')
     report(
       errorAt(
@@ -110,6 +118,22 @@ function checkChoices(
   }
   const chooser = files.find(({ value }) => value.model !== undefined)
   if (chooser) checkModel(settings, { parsed: chooser.parsed, path: ['model'] }, input.agents, report)
+}
+
+function checkDeprecated({ sprint, main, report }: Compilation): void {
+  for (const { value, parsed } of [sprint, main])
+    for (const [index, check] of (value.doneWhen ?? []).entries())
+      if (check.protect)
+        report(
+          warningAt(
+            { parsed, path: ['done-when', index, 'protect'], part: 'key' },
+            {
+              code: 'DEPRECATED_FIELD',
+              message: 'protect is no longer needed: at a claim, what defines a check counts as it was at the start',
+              hint: 'remove it',
+            },
+          ),
+        )
 }
 
 function checkPromptParts({ sprint, main, input, report }: Compilation): void {

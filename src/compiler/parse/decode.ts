@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Diagnostic, AddDiagnostic } from './diagnostics.ts'
 import { listFields } from './field-names.ts'
-import type { Parsed, Path } from './parse.ts'
+import { getRawValue, type Parsed, type Path } from './parse.ts'
 import type { FileKind } from './problem-codes.ts'
 import { fieldName, type SchemaFinding, describeFinding } from './problems.ts'
 import { didYouMean } from './suggest.ts'
@@ -60,6 +60,10 @@ type DecodeContext = { readonly parsed: Parsed; readonly file: FileKind; readonl
 /** Fields of the seeds that we refuse instead of ignoring. */
 const refusedFields = new Map([['workflow:orchestration', 'let the agent plan its own steps with "mode: ralph"']])
 
+/** A field of the seeds that its user has switched off asks for nothing. */
+const isSwitchedOff = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && 'enabled' in value && value.enabled === false
+
 function dropUnknown(
   { path, issue }: UnknownField,
   place: DecodeContext & { readonly schema: z.ZodType },
@@ -72,7 +76,13 @@ function dropUnknown(
     const name = fieldName(full)
     const hint = refusedFields.get(`${place.file}:${name}`)
     if (hint !== undefined)
-      return { severity: 'error', code: 'NOT_SUPPORTED', message: `${name} is not supported`, ...where, hint }
+      return {
+        severity: isSwitchedOff(getRawValue(place.parsed, full)) ? 'warning' : 'error',
+        code: 'NOT_SUPPORTED',
+        message: `${name} is not supported`,
+        ...where,
+        hint,
+      }
     const message = `${name} is not a known field here`
     return { severity: 'warning', code: 'UNKNOWN_FIELD', message, ...where, ...didYouMean(key, known) }
   })

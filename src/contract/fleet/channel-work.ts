@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { FailureClass, Usage } from '../outcome.ts'
 import { CheckResult } from '../progress.ts'
+import { ProofVerdict, RoomKind } from '../proof.ts'
 import { PhaseReport, Report } from '../report.ts'
 import { Timestamp } from '../time.ts'
 
@@ -47,6 +48,20 @@ const ReviewCost = z.object({
   model: z.string().optional(),
 })
 
+const names = z.array(z.string())
+
+const ProofMessage = z.object({
+  verdict: ProofVerdict,
+  room: RoomKind,
+  labels: names,
+  tests: z.object({ fixed: names, stillRed: names, added: names, missing: names }).optional(),
+  reasons: names.readonly(),
+  prompt: z.string(),
+  named: z.boolean(),
+  changed: z.boolean(),
+  diff: z.string().optional(),
+})
+
 const timestampField = Timestamp
 const commonFields = { at: timestampField, iteration: iterationField }
 
@@ -70,6 +85,8 @@ export const MachineFact = z.discriminatedUnion('type', [
     results: z.array(CheckResult).readonly(),
     checkFiles: z.array(z.object({ file: z.string(), hash: z.string() })).optional(),
     tampered: z.array(z.string()).readonly().optional(),
+    proofBaseline: z.object({ tree: z.string(), record: z.string(), named: z.boolean() }).optional(),
+    proof: ProofMessage.optional(),
   }),
   z.object({
     type: z.literal('gate-ended'),

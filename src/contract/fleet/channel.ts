@@ -128,6 +128,8 @@ export const requests = {
       ...agentField,
       name: z.string(),
       workspace: AgentWorkspace,
+      /** Folders of the user who creates the agent: local folders of the workspace must be in them. */
+      within: z.array(z.string()).optional(),
       /** The last commit pushed by a lost machine; the files are restored from it. */
       from: z.object({ sprintId: Uuid, commit: Commit }).optional(),
     },

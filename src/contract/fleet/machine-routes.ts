@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { CreatedJoinToken, Machine, Preflight, Version } from './machine.ts'
+import { GrantFolder, MachineGrant, MachineGrantLevel } from './machine-grant.ts'
 import { resourceName, emptyBody, programName } from './page.ts'
 import type { Route } from './route.ts'
 
@@ -52,10 +53,28 @@ export const machineRoutes = {
     body: z.strictObject({ version: Version.optional().describe('Defaults to the version of the backend') }),
     response: Machine,
   },
+  listMachineGrants: {
+    method: 'GET',
+    path: '/api/machines/{machineId}/grants',
+    needs: 'signed-in',
+    machine: 'manage',
+    summary: 'Users who may run agents on this machine, besides its owner',
+    response: z.object({ items: z.array(MachineGrant) }),
+  },
+  grantMachine: {
+    method: 'PUT',
+    path: '/api/machines/{machineId}/grants/{userId}',
+    needs: 'signed-in',
+    machine: 'manage',
+    summary: 'Lets a user run agents on a machine that its owner shares; null revokes it',
+    body: z.strictObject({ level: MachineGrantLevel.nullable(), roots: z.array(GrantFolder).max(50).default([]) }),
+    response: z.object({ items: z.array(MachineGrant) }),
+  },
   preflight: {
     method: 'POST',
     path: '/api/machines/{machineId}/preflight',
     needs: 'signed-in',
+    machine: 'run',
     summary: 'Whether an agent program could start there now',
     body: z.strictObject({ program: programName }),
     response: Preflight,

@@ -49,6 +49,9 @@ export const Machine = z.object({
    * admin frees the machine.
    */
   alarm: z.string().optional(),
+  ownerId: Uuid.optional(),
+  /** Users other than the owner may run agents on it, if they have a grant. */
+  shared: z.boolean().optional(),
   createdAt: Timestamp,
 })
 export type Machine = z.output<typeof Machine>

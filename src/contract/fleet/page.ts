@@ -20,9 +20,13 @@ export type Page<T> = { items: T[]; next?: string | undefined }
 export const DoneResponse = z.object({ success: z.literal(true) })
 export const doneResponse: z.output<typeof DoneResponse> = { success: true }
 
-export const resourceName = z.string().trim().min(1).max(100)
+/** No control characters, no line separators, nothing that reverses the direction of the text around it. */
+const oneLine = /^[^\p{Cc}\u2028-\u202E\u2066-\u2069]*$/u
+const oneLineMessage = 'control characters are not allowed'
+
+export const resourceName = z.string().trim().min(1).max(100).regex(oneLine, oneLineMessage)
 /** An agent program: a name, or `command:` with a path. */
-export const programName = z.string().trim().min(1).max(4200)
+export const programName = z.string().trim().min(1).max(4200).regex(oneLine, oneLineMessage)
 export const requiredText = z.string().trim().min(1).max(100_000)
 /** A body without fields. */
 export const emptyBody = z.strictObject({})

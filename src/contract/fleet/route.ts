@@ -16,6 +16,11 @@ export type Route = {
   /** `{name}` stands for an id. */
   readonly path: string
   readonly needs: RouteAccess
+  /**
+   * What the caller also needs on the machine in the path, or of the agent in the path. `run`: a grant to run agents
+   * there. `manage`: to own the machine, or to be an admin.
+   */
+  readonly machine?: 'run' | 'manage'
   readonly summary: string
   readonly query?: z.ZodType
   readonly body?: z.ZodType

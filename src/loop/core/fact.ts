@@ -1,6 +1,7 @@
 import type { Edit } from '../../contract/edit.ts'
 import type { FailureClass, AgentQuestion, Usage } from '../../contract/outcome.ts'
 import type { CheckResult, Progress, RunLimits } from '../../contract/progress.ts'
+import type { Proof, ProofBaseline } from '../../contract/proof.ts'
 import type { PhaseReport, Report } from '../../contract/report.ts'
 import type { Check } from '../../contract/settings.ts'
 import type { Expense } from './cost.ts'
@@ -67,6 +68,10 @@ export type Fact =
       readonly checkFiles?: Progress['checkFiles']
       /** Later: those of these files that changed. */
       readonly tampered?: readonly string[] | undefined
+      /** With the baseline: what later claims are measured against. */
+      readonly proofBaseline?: ProofBaseline | undefined
+      /** With a claim; absent: the results alone decide. */
+      readonly proof?: Proof | undefined
     }
   | {
       readonly type: 'gate-ended'

@@ -14,18 +14,23 @@ export const promptLimits = {
 export const defuseOldReportForm = (prompt: string): string => prompt.replaceAll('RALPH_COMPLETE:', 'RALPH_COMPLETE :')
 
 /** Describes the checks that failed when they last ran. */
-export function formatRefusals({ inbox, history }: Sprint, characters: number): string | undefined {
+export function formatRefusals(sprint: Sprint, characters: number): string | undefined {
+  const { claimPrompt } = sprint.inbox
+  const claim =
+    claimPrompt === undefined ? [] : [`## The claim was not accepted\n\n${clipText(claimPrompt, characters)}`]
+  const sections = [...claim, ...formatRedChecks(sprint, characters)]
+  return sections.length > 0 ? sections.join('\n\n') : undefined
+}
+
+function formatRedChecks({ inbox, history }: Sprint, characters: number): string[] {
   const { refusedBy = [] } = inbox
   const { baseline = [] } = history
-  if (refusedBy.length === 0) return undefined
   const share = characters / refusedBy.length
   const wasRed = (check: string) => baseline.some(({ name, passed }) => name === check && !passed)
-  return refusedBy
-    .map(({ name, output, reason, exitCode }) => {
-      const why = reason ?? `exit code ${exitCode}`
-      return `## Refused: ${name}\n\nRalph ran this check itself and it failed (${why}${wasRed(name) ? '; it was already failing before the sprint began' : ''}). The goal is not reached until it passes. Its output ends with:\n\n${quoteFenced(clipTextStart(output, share))}`
-    })
-    .join('\n\n')
+  return refusedBy.map(({ name, output, reason, exitCode }) => {
+    const why = reason ?? `exit code ${exitCode}`
+    return `## Refused: ${name}\n\nRalph ran this check itself and it failed (${why}${wasRed(name) ? '; it was already failing before the sprint began' : ''}). The goal is not reached until it passes. Its output ends with:\n\n${quoteFenced(clipTextStart(output, share))}`
+  })
 }
 
 export function formatFeedback({ inbox: { feedback: failed = [] } }: Sprint): string | undefined {

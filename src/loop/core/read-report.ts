@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { findCompletion } from './find-completion.ts'
 import { dropNullFields } from './report-schema.ts'
 
 type MalformedReport = { readonly kind: 'malformed'; readonly reason: string }
@@ -15,9 +16,6 @@ export type FinalMessage = {
   /** The agent was asked only for a report in a given form, so the message itself may be the report. */
   readonly structuredOnly?: boolean
 }
-
-/** The old way to claim goal-complete. Our own prompts never contain it; in user text a blank is inserted before the colon. */
-const olderForm = /^[ \t]*RALPH_COMPLETE ?:[ \t]*(\S.*)$/gm
 
 /** Backticks after an opening fence of backticks make it inline code. */
 const fenceLine = /^\s*(`{3,}(?!`)(?!.*`)|~{3,})\s*(\S*)/
@@ -52,8 +50,9 @@ export function findReport<R>(
     if (read.kind === 'report') return read
     problem ??= read.reason
   }
-  const line = older && [...text.matchAll(olderForm)].findLast(([whole]) => !isEcho(whole))?.[1]?.trim()
-  if (older && line) return { kind: 'report', report: older(line) }
+  // Our own prompts never contain this form, but goals and workflows may ask for it.
+  const summary = older && findCompletion(text, prompt)
+  if (older && summary !== undefined) return { kind: 'report', report: older(summary) }
   if (text.trim() === '') return { kind: 'malformed', reason: 'the final message is empty' }
   return { kind: 'malformed', reason: problem ?? 'the final message has no ```json block with a report' }
 }

@@ -32,6 +32,10 @@ export const planFields = [
   'agent',
   'model',
   'doneWhen',
+  'proof',
+  'frozen',
+  'mayChange',
+  'room',
   'review',
   'limits',
   'timeouts',
@@ -64,6 +68,7 @@ export const inboxFields = [
   'answer',
   'messages',
   'refusedBy',
+  'claimPrompt',
   'feedback',
 ] as const satisfies readonly (keyof Progress)[]
 export type Inbox = Pick<Progress, (typeof inboxFields)[number]>
@@ -75,6 +80,9 @@ export const historyFields = [
   'failedStarts',
   'baseline',
   'checkFiles',
+  'proofBaseline',
+  'unprovenClaims',
+  'claimQuestion',
   'notifications',
   'iterations',
   'hookTasks',
@@ -100,6 +108,8 @@ type StepFields = Pick<Progress, 'mode' | 'protocol' | 'ralph' | 'dynamicSteps'>
 
 /** Steps that the agent plans itself until the goal is reached. */
 export type GoalState = { readonly kind: 'goal'; readonly concurrent: false } & StepFields
+/** The same steps; the agent edits them in PROGRESS.yaml itself. */
+export type ClassicState = { readonly kind: 'classic'; readonly concurrent: false } & StepFields
 /** The agent keeps its own notes and deletes a lock at the end. */
 export type NotesState = { readonly kind: 'notes'; readonly concurrent: false } & StepFields
 /** Phases of a workflow, some of them at the same time. */
@@ -109,7 +119,7 @@ export type PhasesState = { readonly kind: 'phases'; readonly concurrent: true }
 >
 
 /** `concurrent`: several iterations may run, so the sprint rests only when all of them have ended. */
-export type WayState = GoalState | NotesState | PhasesState
+export type WayState = GoalState | ClassicState | NotesState | PhasesState
 
 export const setRun = (sprint: Sprint, run: RunState): Sprint => ({ ...sprint, run: { ...sprint.run, ...run } })
 

@@ -74,11 +74,17 @@ export type Gate = { readonly script: string; readonly timeoutMs: number; readon
 
 export type IterationPreview = Pick<LiveIteration, 'number' | 'mode' | 'step' | 'work'>
 
-export type PromptInput = Pick<LiveIteration, 'number' | 'mode' | 'step' | 'smallPrompt' | 'work'> & {
+export type PromptInput = Pick<LiveIteration, 'number' | 'mode' | 'step' | 'smallPrompt' | 'work'> &
+  PromptSources & { readonly startedAt?: number }
+
+/** What prompts contain besides the sprint. */
+export type PromptSources = {
   /** LEARNINGS.md of the sprint. */
   readonly notes?: string | undefined
   /** Only for ways that use a lock. */
   readonly notesFolder?: string | undefined
+  /** Path of PROGRESS.yaml, for ways whose agent edits it. */
+  readonly progressFile?: string | undefined
 }
 
 /** What to send to the agent in one attempt. */

@@ -1,5 +1,6 @@
 import type { SprintEvent } from '../../contract/events.ts'
 import type { CheckResult, LiveIteration } from '../../contract/progress.ts'
+import type { Proof } from '../../contract/proof.ts'
 import { warnUnpriced, addCost } from '../core/cost.ts'
 import type { Fact } from '../core/fact.ts'
 import { runHooks } from './hooks.ts'
@@ -10,6 +11,7 @@ import { restOnRequest } from '../core/rest.ts'
 import { setHistory, setInbox, type Sprint } from '../core/sprint.ts'
 import { getWay } from '../ways/registry.ts'
 import { startGate } from './gate.ts'
+import { decideClaim, labelExit } from './proof.ts'
 
 /** Runs the checks that are due after the agent's turn; without any, continues with the review. */
 export const startChecks = (sprint: Sprint, live: LiveIteration, at: number): Decision =>
@@ -32,10 +34,33 @@ export function onChecksEnded(sprint: Sprint, fact: ChecksEnded): Decision {
   }
   const known = replaceLive(red.length > 0 ? setInbox(sprint, { refusedBy: red }) : sprint, live)
   const notes = tampered.length > 0 ? [emitEvent(tamperedNote(tampered))] : []
+  if (live.goalCompleteSummary !== undefined && fact.proof)
+    return andThen(notes, judgeProof(known, live, { ...fact, proof: fact.proof }))
   if (live.goalCompleteSummary === undefined || red.length === 0)
     return andThen(notes, startReview(known, live, fact.at))
   const reason = red.map(({ name, reason: why, exitCode }) => `${name}: ${why ?? `exit code ${exitCode}`}`).join('; ')
   return andThen(notes, refuseClaim(known, live, fact.at, { by: red.map(({ name }) => name), reason }))
+}
+
+function judgeProof(
+  sprint: Sprint,
+  before: LiveIteration,
+  { proof, at, results }: ChecksEnded & { readonly proof: Proof },
+): Decision {
+  const decision = decideClaim(sprint, before, proof, at)
+  const { live } = decision
+  const known = replaceLive(decision.sprint, live)
+  switch (decision.kind) {
+    case 'accept':
+      return startReview(known, live, at)
+    case 'run-again':
+      return startChecks(known, live, at)
+    case 'refuse':
+    case 'ask': {
+      const red = results.filter(({ passed }) => !passed).map(({ name }) => name)
+      return refuseClaim(known, live, at, { by: red.length > 0 ? red : ['proof'], reason: decision.reason })
+    }
+  }
 }
 
 const toCheckMarks = ({ results }: ChecksEnded) => results.map(({ name, passed }) => ({ name, passed }))
@@ -50,8 +75,12 @@ const tamperedNote = (files: readonly string[]): SprintEvent => ({
 function onBaseline(sprint: Sprint, fact: ChecksEnded): Decision {
   if (sprint.history.baseline) throw createIllegalFact(sprint, fact, 'there already is a baseline')
   if (sprint.stats.currentIteration > 0) throw createIllegalFact(sprint, fact, 'it is too late for a baseline')
-  const { checkFiles } = fact
-  const known = setHistory(sprint, { baseline: toCheckMarks(fact), ...(checkFiles && { checkFiles }) })
+  const { checkFiles, proofBaseline } = fact
+  const known = setHistory(sprint, {
+    baseline: toCheckMarks(fact),
+    ...(checkFiles && { checkFiles }),
+    ...(proofBaseline && { proofBaseline }),
+  })
   if (sprint.status !== 'in-progress') return { sprint: known, orders: [] }
   const { stopRequested } = sprint.run ?? {}
   return stopRequested ? restOnRequest(known, stopRequested.as) : { sprint: known, orders: [] }
@@ -107,6 +136,7 @@ function acceptClaim(sprint: Sprint, live: LiveIteration, at: number): Decision 
       iteration: live.number,
       finalSummary: summary,
       ...(by.length === 0 && { unchecked: true }),
+      ...labelExit(live),
       ...(openSteps.length > 0 && { openSteps }),
     },
   })

@@ -35,6 +35,7 @@ const createReceipt = (
   ...(live.rejected && { rejected: live.rejected }),
   ...(live.checks && { checks: live.checks }),
   ...(live.tampered && { tampered: live.tampered }),
+  ...(live.proof && { proof: live.proof }),
   ...(live.review && { review: live.review }),
   ...(live.changed !== undefined && { changed: live.changed }),
   ...(live.checkpoint !== undefined && { checkpoint: live.checkpoint }),

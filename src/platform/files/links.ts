@@ -1,5 +1,7 @@
+import { readlinkSync } from 'node:fs'
 import { mkdir, rm, symlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { isLink } from './files.ts'
 
 /** A link to a file or folder, in place of whatever is there. */
 export async function makeLink(to: string, at: string): Promise<void> {
@@ -7,3 +9,6 @@ export async function makeLink(to: string, at: string): Promise<void> {
   await rm(at, { recursive: true, force: true })
   await symlink(to, at)
 }
+
+/** Where a symbolic link leads; undefined if there is none. */
+export const readLink = (path: string): string | undefined => (isLink(path) ? readlinkSync(path) : undefined)

@@ -1,4 +1,7 @@
-import { open, rename, stat } from 'node:fs/promises'
+import { link, open, rename, rm, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { syncFolder } from './atomic-file.ts'
+import { isErrno } from './files.ts'
 
 /** Atomically replaces a file that only its owner can read. */
 export async function writePrivateFile(path: string, text: string): Promise<void> {
@@ -11,6 +14,25 @@ export async function writePrivateFile(path: string, text: string): Promise<void
     await file.close()
   }
   await rename(draft, path)
+}
+
+/** Creates a file that only its owner can read, complete or not at all; false if it exists. */
+export async function createPrivateFile(path: string, text: string): Promise<boolean> {
+  const draft = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}.new`
+  const file = await open(draft, 'wx', 0o600)
+  try {
+    await file.writeFile(text)
+    await file.sync()
+    await link(draft, path)
+    await syncFolder(dirname(path))
+    return true
+  } catch (error) {
+    if (isErrno(error, 'EEXIST')) return false
+    throw error
+  } finally {
+    await file.close()
+    await rm(draft, { force: true })
+  }
 }
 
 /** Size and modification time of a file; undefined if it does not exist. */

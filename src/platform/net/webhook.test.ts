@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders, RequestListener } from 'node:http'
 import { createServer, globalAgent } from 'node:https'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createTestCertificate } from '../../../test/support/certificate.ts'
+import { createWebhookReceiver } from '../../../test/support/webhook-receiver.ts'
 import { isInternalAddress, postWebhook } from './webhook.ts'
 
 const { key, cert } = createTestCertificate()
@@ -64,12 +65,42 @@ describe('a webhook', () => {
     ])
   })
 
+  it('is accepted once by a receiver of Standard Webhooks, also if the sender tries again', async () => {
+    const secret = `whsec_${Buffer.from('a secret of many bytes').toString('base64')}`
+    const { received, url } = await startReceiver()
+    await postWebhook(url, '{"text":"done"}', { secret, id: 'msg_1', allows })
+    await postWebhook(url, '{"text":"done"}', { secret, id: 'msg_1', allows })
+    await postWebhook(url, '{"text":"other"}', { secret, id: 'msg_2', allows })
+    const receive = createWebhookReceiver(secret)
+    expect(received.map((call) => receive(call))).toEqual(['accepted', 'repeated', 'accepted'])
+  })
+
+  it('cannot be replayed, changed or forged', async () => {
+    const secret = `whsec_${Buffer.from('a secret of many bytes').toString('base64')}`
+    const { received, url } = await startReceiver()
+    await postWebhook(url, '{"text":"done"}', { secret, id: 'msg_1', allows })
+    const [call] = received
+    if (!call) throw new Error('nothing arrived')
+    const later = Date.now() + 6 * 60_000
+    const renewed = { ...call.headers, 'webhook-timestamp': `${Math.floor(later / 1000)}` }
+    const forged = { ...call.headers, 'webhook-id': 'msg_2' }
+    expect([
+      createWebhookReceiver(secret, () => later)(call),
+      createWebhookReceiver(secret, () => later)({ ...call, headers: renewed }),
+      createWebhookReceiver(secret)({ ...call, headers: forged }),
+      createWebhookReceiver(secret)({ ...call, body: '{"text":"evil"}' }),
+      createWebhookReceiver(`whsec_${Buffer.from('another').toString('base64')}`)(call),
+      createWebhookReceiver(secret)(call),
+    ]).toEqual(['too old', 'wrong signature', 'wrong signature', 'wrong signature', 'wrong signature', 'accepted'])
+  })
+
   it('has no signature without a secret', async () => {
     const { received, url } = await startReceiver()
 
     await postWebhook(url, '{}', { allows })
 
     expect(received[0]?.headers).not.toHaveProperty('x-ralph-signature')
+    expect(received[0]?.headers).not.toHaveProperty('webhook-signature')
   })
 
   it.each([
@@ -160,6 +191,15 @@ describe('an internal address', () => {
     'https://[fd00::1]/',
     'https://[fe80::1]/',
     'https://[64:ff9b::7f00:1]/',
+    'https://[64:ff9b:1::7f00:1]/',
+    'https://[::127.0.0.1]/',
+    'https://[::a00:1]/',
+    'https://[::ffff:0:127.0.0.1]/',
+    'https://[fec0::1]/',
+    'https://[2001:0:7f00:1::]/',
+    'https://[2001:2::1]/',
+    'https://[3fff::1]/',
+    'https://192.88.99.1/',
   ])('is never called: %s', async (url) => {
     await expect(postWebhook(url, '{}')).rejects.toThrow('is an internal address')
   })
@@ -171,9 +211,12 @@ describe('an internal address', () => {
     },
   )
 
-  it.each(['8.8.8.8', '172.32.0.1', '100.128.0.1', '2606:4700::1111'])('is not %s', (address) => {
-    expect(isInternalAddress(address)).toBe(false)
-  })
+  it.each(['8.8.8.8', '172.32.0.1', '100.128.0.1', '192.88.98.1', '2606:4700::1111', '2001:4860:4860::8888'])(
+    'is not %s',
+    (address) => {
+      expect(isInternalAddress(address)).toBe(false)
+    },
+  )
 
   it.each(['::ffff:127.0.0.1', '::ffff:169.254.169.254', '::FFFF:10.0.0.1'])(
     'is %s, as a name server may say it',

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, randomUUID } from 'node:crypto'
 import { lookup } from 'node:dns/promises'
 import { request } from 'node:https'
 import { BlockList, isIP, isIPv6 } from 'node:net'
@@ -14,6 +14,7 @@ for (const [network, prefix] of [
   ['172.16.0.0', 12],
   ['192.0.0.0', 24],
   ['192.0.2.0', 24],
+  ['192.88.99.0', 24],
   ['192.168.0.0', 16],
   ['198.18.0.0', 15],
   ['198.51.100.0', 24],
@@ -24,14 +25,22 @@ for (const [network, prefix] of [
   internalAddresses.addSubnet(network, prefix, 'ipv4')
 }
 for (const [network, prefix] of [
-  ['::', 128],
-  ['::1', 128],
+  // Includes ::, ::1 and addresses that embed an IPv4 address.
+  ['::', 96],
+  ['::ffff:0:0:0', 96],
   ['64:ff9b::', 96],
+  ['64:ff9b:1::', 48],
   ['100::', 64],
+  ['100:0:0:1::', 64],
+  // Includes Teredo (2001::/32), benchmarks and ORCHIDs.
+  ['2001::', 23],
   ['2001:db8::', 32],
   ['2002::', 16],
+  ['3fff::', 20],
+  ['5f00::', 16],
   ['fc00::', 7],
   ['fe80::', 10],
+  ['fec0::', 10],
   ['ff00::', 8],
 ] as const) {
   internalAddresses.addSubnet(network, prefix, 'ipv6')
@@ -45,8 +54,13 @@ export function isInternalAddress(address: string): boolean {
 }
 
 export type WebhookOptions = {
-  /** Signs the body, so that the receiver can verify its origin. */
+  /**
+   * Signs the call as Standard Webhooks describe, so that the receiver can verify its origin and refuse a replay. Bytes
+   * in base64 after `whsec_`, or any text.
+   */
   readonly secret?: string | undefined
+  /** The same for every attempt to deliver one message. */
+  readonly id?: string | undefined
   /** Whether this address may be called. */
   readonly allows?: (address: string) => boolean
   /** Limit for the whole call, not between two bytes. */
@@ -60,7 +74,7 @@ export type WebhookOptions = {
 export async function postWebhook(
   url: string,
   body: string,
-  { secret, allows = (address) => !isInternalAddress(address), timeoutMs = 5000 }: WebhookOptions = {},
+  { secret, id, allows = (address) => !isInternalAddress(address), timeoutMs = 5000 }: WebhookOptions = {},
 ): Promise<void> {
   const target = new URL(url)
   if (target.protocol !== 'https:') throw new Error(`only https URLs are allowed, not ${target.protocol}`)
@@ -69,11 +83,11 @@ export async function postWebhook(
   const refused = addresses.find(({ address }) => !allows(address))
   const [first] = addresses
   if (refused || !first) throw new Error(`${host} is an internal address (${refused?.address ?? 'none'})`)
-  const signature =
-    secret === undefined
-      ? {}
-      : { 'x-ralph-signature': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}` }
-  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body), ...signature }
+  const headers = {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    ...signWebhook(body, id ?? `msg_${randomUUID()}`, secret),
+  }
   await new Promise<void>((resolve, reject) => {
     const call = request(target, {
       method: 'POST',
@@ -95,3 +109,16 @@ export async function postWebhook(
     call.end(body)
   })
 }
+
+/** The headers of Standard Webhooks, and `x-ralph-signature` of earlier versions, which does not cover the time. */
+function signWebhook(body: string, id: string, secret: string | undefined): Readonly<Record<string, string>> {
+  const timestamp = `${Math.floor(Date.now() / 1000)}`
+  const about = { 'webhook-id': id, 'webhook-timestamp': timestamp }
+  if (secret === undefined) return about
+  const key = secret.startsWith(secretPrefix) ? Buffer.from(secret.slice(secretPrefix.length), 'base64') : secret
+  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')
+  const earlier = createHmac('sha256', secret).update(body).digest('hex')
+  return { ...about, 'webhook-signature': `v1,${signature}`, 'x-ralph-signature': `sha256=${earlier}` }
+}
+
+const secretPrefix = 'whsec_'

@@ -89,9 +89,9 @@ export async function settledState(folder: string): Promise<AttemptState> {
 
 const noProcess = 'nobody\n'
 
-/** Links a name to the transcript of an attempt, from a folder beside `attempts`; replaces an existing link. */
-export function linkTranscript(link: string, attempt: string): void {
-  const target = join('..', 'attempts', attempt, attemptFiles.stdout)
+/** Links a name to the transcript in the folder of an attempt; replaces an existing link. */
+export function linkTranscript(link: string, attemptFolder: string): void {
+  const target = join(attemptFolder, attemptFiles.stdout)
   try {
     try {
       symlinkSync(target, link)

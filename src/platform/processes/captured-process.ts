@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { sendSignal } from './process-table.ts'
+import { killMarked, sendSignal } from './process-table.ts'
 
 export type CapturedJob = {
   readonly argv: readonly [string, ...string[]]
@@ -10,6 +10,8 @@ export type CapturedJob = {
   readonly signal?: AbortSignal | undefined
   /** Gives the program a pipe as descriptor 3, on which a wrapper says that what it wraps is about to begin. */
   readonly withStart?: boolean
+  /** A value in `env` that all processes of the program inherit: those that left its group are killed by it. */
+  readonly mark?: string
 }
 
 export type CapturedRun = {
@@ -19,6 +21,8 @@ export type CapturedRun = {
   readonly output: string
   readonly durationMs: number
   readonly timedOut: boolean
+  /** It printed more than `floodBytes`, and was killed. */
+  readonly flooded?: true
   /** Whether something was written to descriptor 3. */
   readonly began: boolean
   /** Why the program could not be started. */
@@ -26,6 +30,7 @@ export type CapturedRun = {
 }
 
 const mostBytes = 8 * 1024 * 1024
+const floodBytes = 1024 ** 3
 /** A process that is left over may hold the pipe open. */
 const lastWordsMs = 200
 
@@ -39,8 +44,12 @@ export async function runCaptured(job: CapturedJob): Promise<CapturedRun> {
   let began = false
   child.stdio[3]?.on('data', () => (began = true))
   const output = lastBytes(mostBytes)
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', output.add)
   const kill = () => void (child.pid !== undefined && sendSignal(-child.pid, 'SIGKILL'))
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (bytes: Buffer) => {
+      output.add(bytes)
+      if (output.seen() > floodBytes) kill()
+    })
   let timedOut = false
   const timer = setTimeout(() => {
     timedOut = true
@@ -56,6 +65,7 @@ export async function runCaptured(job: CapturedJob): Promise<CapturedRun> {
   clearTimeout(timer)
   job.signal?.removeEventListener('abort', kill)
   kill()
+  if (job.mark !== undefined) killMarked(job.mark)
   for (const stream of [child.stdout, child.stderr, child.stdio[3]]) stream?.destroy()
   return {
     exitCode: failure === undefined ? child.exitCode : null,
@@ -63,6 +73,7 @@ export async function runCaptured(job: CapturedJob): Promise<CapturedRun> {
     durationMs: performance.now() - start,
     timedOut,
     began,
+    ...(output.seen() > floodBytes && { flooded: true as const }),
     ...(failure !== undefined && { failure }),
   }
 }
@@ -70,8 +81,10 @@ export async function runCaptured(job: CapturedJob): Promise<CapturedRun> {
 function lastBytes(most: number) {
   const parts: Buffer[] = []
   let length = 0
+  let seen = 0
   return {
     add: (bytes: Buffer): void => {
+      seen += bytes.length
       parts.push(bytes)
       length += bytes.length
       for (let first = parts[0]; first && length - first.length >= most; first = parts[0]) {
@@ -79,6 +92,7 @@ function lastBytes(most: number) {
         parts.shift()
       }
     },
+    seen: (): number => seen,
     text: (): string => Buffer.concat(parts).toString('utf8'),
   }
 }

@@ -21,12 +21,12 @@ export function sendSignal(pid: number, name: NodeJS.Signals | 0): boolean {
 }
 
 /**
- * Kills every process that carries a mark in its environment, no matter in which group: a grandchild that called setsid is in
+ * Kills every process that carries a mark as the value of a variable, no matter in which group: a grandchild that called setsid is in
  * none of ours. Scans only pids from `first` on if the caller knows that the mark did not exist before. Repeats until two
  * scans in a row find nothing, since a process can fork between scan and signal.
  */
 export function killMarked(mark: string, first?: number): void {
-  const needle = Buffer.from(`RALPH_ATTEMPT=${mark}\0`)
+  const needle = Buffer.from(`=${mark}\0`)
   for (let empty = 0, scans = 0; empty < 2 && scans < 100; scans++) {
     const found = (first === undefined ? listPids() : listPidsSince(first)).filter((pid) => hasMark(pid, needle))
     for (const pid of found) sendSignal(pid, 'SIGKILL')

@@ -30,6 +30,8 @@ export type CommandResult = {
   readonly output: string
   readonly durationMs: number
   readonly timedOut: boolean
+  /** It printed too much, and was killed. */
+  readonly flooded?: true
   /** Set if the enclosure itself could not be made: the command has not run. */
   readonly failure?: string
 }

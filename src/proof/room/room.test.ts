@@ -93,12 +93,12 @@ describe.each(enclosures)('a room with %s', (_, open) => {
     const trap = createTestFolder()
     put(project, { hidden: { link: trap } })
     const { newOnNew } = await claim()
-    const job = { heldOut: { from: heldOut, at: 'hidden/auth' } }
+    const job = { heldOut: [{ from: heldOut, at: 'hidden/auth' }] }
 
     expect((await run(newOnNew, 'cat hidden/auth/*', job)).output).toBe('secret')
     expect((await run(newOnNew, 'ls hidden/auth 2>/dev/null || echo none')).output).toBe('none\n')
     expect([existsSync(join(project, 'hidden/auth')), readdirSync(trap)]).toEqual([false, []])
-    await expect(run(newOnNew, 'true', { heldOut: { from: heldOut, at: '../x' } })).rejects.toMatchObject({
+    await expect(run(newOnNew, 'true', { heldOut: [{ from: heldOut, at: '../x' }] })).rejects.toMatchObject({
       code: 'ROOM_FAILED',
     })
   })

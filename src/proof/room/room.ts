@@ -49,8 +49,8 @@ export type RoomJob = {
   /** Variables of Ralph's own making: the reporter of a test runner. */
   readonly variables?: Readonly<Record<string, string>>
   readonly dependencies?: readonly DependencyMount[]
-  /** A folder outside the project that is laid into the room for this run only. */
-  readonly heldOut?: { readonly from: string; readonly at: string }
+  /** Files and folders outside the project that are laid into the room for this run only. */
+  readonly heldOut?: readonly { readonly from: string; readonly at: string }[]
   /** Folders for the results of a reporter, seen at the same path. */
   readonly writable?: readonly string[]
   readonly readable?: readonly string[]
@@ -65,12 +65,16 @@ export type RoomRun = {
   /** What the room took besides the command. */
   readonly overheadMs: number
   readonly timedOut: boolean
+  /** It printed too much, and was killed. */
+  readonly flooded?: true
   readonly room: 'clean' | 'plain' | 'in-place'
   readonly notes: readonly string[]
 }
 
 export type Room = {
   readonly kind: 'clean' | 'plain'
+  /** The project's path as commands see it. */
+  readonly path: string
   /** Writes the tree, so that a claim finds most of it there. */
   readonly fill: (tree: string) => Promise<void>
   readonly run: (job: RoomJob) => Promise<RoomRun>
@@ -98,6 +102,7 @@ export async function openRoom(options: RoomOptions): Promise<Room> {
   }
   return {
     kind: enclosure.kind === 'namespaces' ? 'clean' : 'plain',
+    path: enclosure.kind === 'namespaces' ? place.project : place.master,
     ...serial(
       (tree: string) => follow(own, place.master, tree, true),
       (job: RoomJob) => runInRoom(place, job, discard),
@@ -145,7 +150,7 @@ async function runInRoom(place: Place, job: RoomJob, discard: (scratch: string) 
         ? await runMounted(place, job, { tree, scratch })
         : await runPlainly(place, job, { tree, scratch })
     if (result.failure !== undefined) throw enclosureError(result.failure)
-    const { exitCode, output, durationMs, timedOut } = result
+    const { exitCode, output, durationMs, timedOut, flooded } = result
     const overheadMs = performance.now() - began - durationMs
     const room = enclosure.kind === 'namespaces' ? 'clean' : 'plain'
     return {
@@ -154,6 +159,7 @@ async function runInRoom(place: Place, job: RoomJob, discard: (scratch: string) 
       durationMs,
       overheadMs,
       timedOut,
+      ...(flooded && { flooded }),
       room,
       notes: [...notes, ...(await noteFullDisk(folder))],
     }
@@ -171,14 +177,14 @@ async function runMounted(place: Place, job: RoomJob, { tree, scratch }: Run): P
   const { own, project, master, enclosure } = place
   const layer = join(scratch, 'git')
   await writeRoomGit(own, { folder: join(layer, '.git'), tree, objects: inside.objects })
-  const { dependencies = [], heldOut, readable = [], writable = [] } = job
+  const { dependencies = [], heldOut = [], readable = [], writable = [] } = job
   const mounts: RoomMount[] = [
     { kind: 'overlay', lower: [layer, master], at: project },
     ...dependencies.map(({ at, from, without }): RoomMount => {
       return { kind: 'overlay', lower: [from], at: join(project, at), without }
     }),
     { kind: 'ro-bind', from: own.objects, at: inside.objects },
-    ...(heldOut ? [{ kind: 'ro-bind', from: realPath(heldOut.from), at: join(project, heldOut.at) } as const] : []),
+    ...heldOut.map(({ from, at }): RoomMount => ({ kind: 'ro-bind', from: realPath(from), at: join(project, at) })),
     ...readable.map((path): RoomMount => ({ kind: 'ro-bind', from: path, at: path })),
     ...writable.map((path): RoomMount => ({ kind: 'bind', from: path, at: path })),
   ]
@@ -198,13 +204,13 @@ async function runPlainly(place: Place, job: RoomJob, { tree, scratch }: Run): P
   await removeFolder(join(master, '.git'))
   await writeRoomGit(own, { folder: join(master, '.git'), tree, objects: own.objects })
   for (const { at, from } of job.dependencies ?? []) await makeLink(from, join(master, at))
-  const { heldOut, network = false, timeoutMs, signal } = job
-  if (heldOut) await copyFolder(realPath(heldOut.from), join(master, heldOut.at))
+  const { heldOut = [], network = false, timeoutMs, signal } = job
+  for (const { from, at } of heldOut) await copyFolder(realPath(from), join(master, at))
   const env = environment(place, job, { home: join(scratch, 'tmp', '.room', 'home'), temporary: join(scratch, 'tmp') })
   const argv = ['/bin/sh', '-c', job.command] as const
   const command = { argv: [...argv] as const, cwd: master, mounts: [], env, network, timeoutMs, scratch, signal }
   const result = await enclosure.run(command)
-  if (heldOut) await removeFolder(join(master, heldOut.at))
+  for (const { at } of heldOut) await removeFolder(join(master, at))
   return { result, notes: plainNotes(enclosure.reason ?? 'no namespaces', job) }
 }
 
@@ -220,8 +226,8 @@ const environment = (place: Place, job: RoomJob, where: { readonly home: string;
 })
 
 /** An agent that commits a file or a link where something will be mounted must not decide where that ends up. */
-async function clearMountPoints(own: OwnGit, { tree, dependencies = [], heldOut }: RoomJob): Promise<string> {
-  const points = [...dependencies.map(({ at }) => at), ...(heldOut ? [heldOut.at] : [])].map((at) => relative(at))
+async function clearMountPoints(own: OwnGit, { tree, dependencies = [], heldOut = [] }: RoomJob): Promise<string> {
+  const points = [...dependencies, ...heldOut].map(({ at }) => relative(at))
   if (points.length === 0) return tree
   const ways = points.flatMap((at) => at.split('/').map((_, n, parts) => parts.slice(0, n + 1).join('/')))
   const listed = (await own.run({}, 'ls-tree', '-z', '--full-tree', tree, '--', ...new Set(ways)))

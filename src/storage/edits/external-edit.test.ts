@@ -53,6 +53,16 @@ describe('an edit of PROGRESS.yaml', () => {
     ])
   })
 
+  it.each([
+    ['in-progress', []],
+    ['blocked', []],
+    ['failed', []],
+    ['skipped', [{ kind: 'step-completed', id: 'step-1' }]],
+    ['completed', [{ kind: 'step-completed', id: 'step-1' }]],
+  ])('understands the status %s of phases (row 231)', (status, edits) => {
+    expect(found(running(), (file) => (findStep(file, 1)['status'] = status))).toEqual({ edits, refused: [] })
+  })
+
   it('can pause the sprint, or ask for a human', () => {
     expect(found(running(), (file) => (file.status = 'paused'))).toEqual({ edits: [{ kind: 'pause' }], refused: [] })
     const needed = { reason: 'no key', details: 'see .env' }

@@ -4,12 +4,25 @@ import type { Edit } from '../../contract/edit.ts'
 import { SprintStatus, type Progress, type Step } from '../../contract/progress.ts'
 import { encodeProgress } from '../state/encode-progress.ts'
 
+/** Agents also write the statuses that phases have. A step that is not done stays pending; a skipped one needs no work. */
+const stepStatuses = {
+  pending: 'pending',
+  'in-progress': 'pending',
+  blocked: 'pending',
+  failed: 'pending',
+  skipped: 'completed',
+  completed: 'completed',
+} as const
+const EditedStepStatus = z
+  .enum(['pending', 'in-progress', 'blocked', 'failed', 'skipped', 'completed'])
+  .transform((status) => stepStatuses[status])
+
 /** Only the editable fields are validated strictly; an agent's `yq` line may get a date wrong. */
 const EditableProgress = z.looseObject({
   rev: z.int(),
   status: z.string(),
   'dynamic-steps': z.array(
-    z.looseObject({ id: z.string(), prompt: z.string().trim().min(1), status: z.enum(['pending', 'completed']) }),
+    z.looseObject({ id: z.string(), prompt: z.string().trim().min(1), status: EditedStepStatus }),
   ),
   'human-needed': z.looseObject({ reason: z.string().optional(), details: z.string().optional() }).nullish(),
 })

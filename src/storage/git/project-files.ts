@@ -2,19 +2,14 @@ import { createHash } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import { RalphError } from '../../contract/errors.ts'
 import { copyFileOver, exists, isFile, readBytes, realPath } from '../../platform/files/files.ts'
+import { stateFolder } from '../../platform/files/state-folder.ts'
 import type { ProjectFiles } from '../../runtime/ports.ts'
 
-/** The files that define the checks; the sprint's folder keeps copies of them. */
+/** The files that define the checks; the sprint's state keeps copies of them. */
 export function createProjectFiles(project: string, sprintDir: string): ProjectFiles {
-  const copyPath = (name: string) => join(sprintDir, 'protected', createHash('sha256').update(name).digest('hex'))
-  const hash = async (name: string) => {
-    const path = join(project, name)
-    return isFile(path)
-      ? createHash('sha256')
-          .update(await readBytes(path))
-          .digest('hex')
-      : 'missing'
-  }
+  const copyPath = (name: string) =>
+    join(stateFolder(sprintDir), 'protected', createHash('sha256').update(name).digest('hex'))
+  const hash = (name: string) => hashFile(join(project, name))
   return {
     isFile: (name) => isFile(join(project, name)),
     hash,
@@ -22,13 +17,22 @@ export function createProjectFiles(project: string, sprintDir: string): ProjectF
       await copyFileOver(join(project, name), copyPath(name))
       return hash(name)
     },
-    restore: async (name) => {
+    restore: async (name, known) => {
       const target = join(project, name)
       if (!isInsideProject(project, dirname(target)))
         throw new RalphError('FILE_UNWRITABLE', outsideMessage, { place: { file: target } })
+      if ((await hashFile(copyPath(name))) !== known)
+        throw new RalphError('BASELINE_DAMAGED', `the copy of ${name} is not what Ralph stored`)
       await copyFileOver(copyPath(name), target)
     },
   }
+}
+
+async function hashFile(path: string): Promise<string> {
+  if (!isFile(path)) return 'missing'
+  return createHash('sha256')
+    .update(await readBytes(path))
+    .digest('hex')
 }
 
 const outsideMessage = 'a symbolic link in the project leads outside of it'

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { RalphError, errorMessage } from '../../contract/errors.ts'
 import { writeFileAtomic } from '../../platform/files/atomic-file.ts'
 import { exists, createFolder, readTextIfExists, removeFile } from '../../platform/files/files.ts'
+import { stateFolder } from '../../platform/files/state-folder.ts'
 import { git } from '../../platform/git.ts'
 import { requireSingleRepository, writeWorkTree, type WorkspaceOptions } from './workspace.ts'
 
@@ -174,8 +175,8 @@ async function unpackExtraFolder(
 }
 
 async function emptyIndex(sprintDir: string): Promise<string> {
-  const index = join(sprintDir, 'index', 'beside')
-  await createFolder(join(sprintDir, 'index'))
+  const index = join(stateFolder(sprintDir), 'index', 'beside')
+  await createFolder(join(stateFolder(sprintDir), 'index'))
   await removeFile(index)
   await removeFile(`${index}.lock`)
   return index

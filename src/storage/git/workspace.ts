@@ -10,6 +10,7 @@ import {
   removeFile,
   statTree,
 } from '../../platform/files/files.ts'
+import { stateFolder } from '../../platform/files/state-folder.ts'
 import { git } from '../../platform/git.ts'
 import type { ProjectWorkspace } from '../../runtime/ports.ts'
 import { privateGit } from './private-git.ts'
@@ -61,7 +62,7 @@ async function findRepositories({ project, sprintDir, sprintId }: WorkspaceOptio
   const unborn = await findUnborn(roots.filter((root) => root !== project))
   return [...top, ...roots].map((root) => ({
     root,
-    index: join(sprintDir, 'index', `${hashParts([root]).slice(0, 16)}-exact`),
+    index: join(stateFolder(sprintDir), 'index', `${hashParts([root]).slice(0, 16)}-exact`),
     refs: checkpointRefs(root, sprintId),
     excluded: [findSprintsFolder(sprintDir), sprintDir, ...unborn]
       .map((folder) => relative(root, folder))

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import { writeFileAtomic } from '../../platform/files/atomic-file.ts'
+import { stateFolder } from '../../platform/files/state-folder.ts'
 import { exists, listFolder, createFolder, readTextIfExists, removeFile } from '../../platform/files/files.ts'
 
 /** A request to the process that runs the sprint. */
@@ -20,7 +21,7 @@ const pollIntervalMs = 200
 /** A process that runs the sprint polls several times a second; one that does not is stuck or gone. */
 const acceptTimeoutMs = 5000
 
-const requestsFolder = (sprintDir: string): string => join(sprintDir, 'requests')
+const requestsFolder = (sprintDir: string): string => join(stateFolder(sprintDir), 'requests')
 
 /** Leaves a request for the process that runs the sprint, and waits until it is accepted; false if that takes too long. */
 export async function postRequest(sprintDir: string, request: RunRequest, now: number): Promise<boolean> {

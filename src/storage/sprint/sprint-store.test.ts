@@ -6,6 +6,7 @@ import { buildProgress, noon, buildSteps } from '../../../test/support/builders.
 import { createTestFolder } from '../../../test/support/folder.ts'
 import type { Progress } from '../../contract/progress.ts'
 import type { ExternalChanges } from '../edits/edit-watch.ts'
+import { stateFolder } from '../../platform/files/state-folder.ts'
 import type { Fold } from '../state/journal.ts'
 import { formatProgress, parseProgress } from '../state/progress-file.ts'
 import { readProgress } from '../state/read-progress.ts'
@@ -84,7 +85,7 @@ describe('the owner of a sprint', () => {
     const dir = createTestFolder()
     const first = await open(dir)
     await first.tell('by the first')
-    rmSync(join(dir, '.lock'))
+    rmSync(join(stateFolder(dir), '.lock'))
     const second = await open(dir)
 
     await expect(first.tell('too late')).rejects.toMatchObject({ code: 'SPRINT_LOCKED' })
@@ -95,7 +96,7 @@ describe('the owner of a sprint', () => {
   it('stops even if the other process is gone again: it would continue from an old state', async () => {
     const dir = createTestFolder()
     const first = await open(dir)
-    rmSync(join(dir, '.lock'))
+    rmSync(join(stateFolder(dir), '.lock'))
     const second = await open(dir)
     await second.tell('by the second')
     await second.store.close()
@@ -111,7 +112,7 @@ describe('the owner of a sprint', () => {
     const dir = createTestFolder()
     const { tell } = await open(dir)
     await tell('one')
-    rmSync(join(dir, '.lock'))
+    rmSync(join(stateFolder(dir), '.lock'))
     await tell('two')
 
     expect(readSprintOwner(dir)).toContain(`pid ${process.pid}`)
@@ -173,7 +174,7 @@ describe('a resumed sprint', () => {
     const first = await open(dir)
     await first.tell('one')
     await first.store.close()
-    writeFileSync(join(dir, 'journal', '00000001.log'), 'half a reco', { flag: 'a' })
+    writeFileSync(join(stateFolder(dir), 'journal', '00000001.log'), 'half a reco', { flag: 'a' })
 
     expect((await open(dir)).tornBytes).toBe(11)
     expect(await readMessages(dir)).toEqual(['one'])
@@ -184,20 +185,25 @@ describe('a resumed sprint', () => {
     const first = await open(dir)
     await first.store.close()
     writeFileSync(`${progressFile(dir)}.123.4.tmp`, 'x')
-    writeFileSync(join(dir, 'journal', '00000002.log.123.4.tmp'), 'x')
+    writeFileSync(join(stateFolder(dir), 'journal', '00000002.log.123.4.tmp'), 'x')
     writeFileSync(join(dir, 'mine.tmp'), 'x')
     await open(dir)
 
-    expect(readdirSync(dir).toSorted()).toEqual(['.lock', 'PROGRESS.yaml', 'journal', 'mine.tmp'])
-    expect(readdirSync(join(dir, 'journal'))).toEqual(['00000001.log'])
+    expect(readdirSync(dir).toSorted()).toEqual(['.ralph-id', 'PROGRESS.yaml', 'mine.tmp'])
+    expect(readdirSync(join(stateFolder(dir), 'journal'))).toEqual(['00000001.log'])
   })
 
   it('does not find the attempts of an earlier sprint if it starts over', async () => {
     const dir = createTestFolder()
-    mkdirSync(join(dir, 'attempts', '1-1'), { recursive: true })
+    const first = await open(dir)
+    await first.store.close()
+    const state = stateFolder(dir)
+    rmSync(progressFile(dir))
+    rmSync(join(state, 'journal'), { recursive: true })
+    mkdirSync(join(state, 'attempts', '1-1'), { recursive: true })
     await open(dir, buildProgress())
 
-    expect(readdirSync(dir).toSorted()).toEqual(['.lock', 'PROGRESS.yaml', `attempts-before-${noon}`, 'journal'])
+    expect(readdirSync(state).toSorted()).toEqual(['.lock', `attempts-before-${noon}`, 'journal', 'sprint.json'])
   })
 })
 
@@ -251,7 +257,7 @@ describe('an edit of PROGRESS.yaml', () => {
     // Killed before the fact is saved: the file still has the edit.
     const killed = await open(dir)
     expect(readFileSync(progressFile(dir))).toEqual(text)
-    rmSync(join(dir, '.lock'))
+    rmSync(join(stateFolder(dir), '.lock'))
 
     // Killed after that, before the file is written again.
     const next = await open(dir)
@@ -284,7 +290,7 @@ describe('an edit of PROGRESS.yaml', () => {
     }
     await second.store.save(fold(running, edited), edited)
     writeFileSync(progressFile(dir), withSteps('mine', 'and another'))
-    rmSync(join(dir, '.lock'))
+    rmSync(join(stateFolder(dir), '.lock'))
 
     const third = await open(dir)
     const edits: ExternalChanges[] = []

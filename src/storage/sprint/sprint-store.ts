@@ -23,6 +23,8 @@ import {
   readAuthorVersions,
 } from '../edits/author-versions.ts'
 import { writeGitignore, progressPath, sprintPath, removeLeftovers, archiveAttempts } from '../state/sprint-folder.ts'
+import { reopenCompleted } from '../state/import-progress.ts'
+import { bindState, hasId, restoreId, restoreState, type BindOptions } from '../state/state-folder.ts'
 import { lockSprintFolder } from '../state/sprint-lock.ts'
 
 /** The state of one sprint, owned by this process until closed. */
@@ -43,6 +45,7 @@ export type SprintStoreOptions = {
   readonly now: () => number
   /** For what an agent writes into PROGRESS.yaml; by default, redacts keys with a known format. */
   readonly redact?: Redact
+  readonly confirmMove?: BindOptions['confirmMove']
 }
 
 /**
@@ -54,11 +57,12 @@ export async function openSprintStore(
   compiled?: Progress,
 ): Promise<{ readonly store: SprintStore; readonly progress: Progress; readonly tornBytes: number } | undefined> {
   const { sprintDir, fold } = options
+  await bindState(options)
   const lock = lockSprintFolder(options)
   try {
     await removeLeftovers(sprintDir)
     const recovered = await readJournal(sprintDir, fold, await readShownRev(sprintDir))
-    const known = recovered?.progress ?? (await readProgressFile(sprintDir))
+    const known = recovered?.progress ?? (await readImported(sprintDir))
     const progress = chooseState(known, compiled, sprintDir)
     if (!progress) {
       lock.release()
@@ -80,6 +84,11 @@ export async function openSprintStore(
     lock.release()
     throw unwritableIfErrno(error, sprintDir)
   }
+}
+
+async function readImported(sprintDir: string): Promise<Progress | undefined> {
+  const progress = await readProgressFile(sprintDir)
+  return progress && reopenCompleted(progress)
 }
 
 function chooseState(
@@ -181,13 +190,13 @@ function createOwnership(options: SprintStoreOptions, initialLock: FileLock, jou
   let lock = initialLock
   return {
     /**
-     * The lock or the journal may have been deleted, e.g. by an agent with `git clean`: the state in memory is authoritative, so
+     * The files in the project may have been deleted, e.g. by an agent with `git clean`, or even those of the state: the state in memory is authoritative, so
      * write it again. Unless another process found the sprint free and took it over: then the sprint belongs to that one.
      */
     async assert(progress: Progress): Promise<void> {
+      if (!hasId(sprintDir)) await restoreSprintFolder(sprintDir)
       if (lock.isHeld() && journal.isInPlace()) return
-      await createFolder(sprintDir)
-      await writeGitignore(sprintDir)
+      await restoreState(options)
       if (!lock.isHeld()) {
         const again = lockSprintFolder(options)
         lock.release()
@@ -199,6 +208,12 @@ function createOwnership(options: SprintStoreOptions, initialLock: FileLock, jou
     },
     release: () => lock.release(),
   }
+}
+
+async function restoreSprintFolder(sprintDir: string): Promise<void> {
+  await createFolder(sprintDir)
+  await writeGitignore(sprintDir)
+  await restoreId(sprintDir)
 }
 
 const takenOverError = (sprintDir: string): RalphError =>

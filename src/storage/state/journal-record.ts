@@ -1,5 +1,6 @@
+import { createHmac } from 'node:crypto'
 import { z } from 'zod'
-import { formatLogLine, readLogLine } from '../../platform/checksummed-log.ts'
+import { formatJsonLine, readLogLine } from '../../platform/checksummed-log.ts'
 
 const version = 1
 
@@ -17,7 +18,15 @@ export const JournalRecord = z.object({
 })
 export type JournalRecord = z.infer<typeof JournalRecord>
 
-export const formatRecord = (record: Omit<JournalRecord, 'v'>): string => formatLogLine({ v: version, ...record })
+/** `crc32hex SP json LF`. With a key, the last field of the JSON is a MAC of the JSON without it. */
+export function formatRecord(record: Omit<JournalRecord, 'v'>, key?: Buffer): string {
+  const bare = JSON.stringify({ v: version, ...record })
+  return formatJsonLine(key ? `${bare.slice(0, -1)}${macField(bare, key)}` : bare)
+}
+
+const macField = (bare: string, key: Buffer): string =>
+  `,"mac":"${createHmac('sha256', key).update(bare).digest('hex').slice(0, 16)}"}`
+const macFieldLength = ',"mac":"0123456789abcdef"}'.length
 
 export type Segment = {
   readonly records: readonly JournalRecord[]
@@ -25,16 +34,19 @@ export type Segment = {
   readonly goodBytes: number
   /** `torn`: nothing readable follows, the writer was cut off. `damaged`: good records follow a bad one. */
   readonly problem?: 'torn' | 'damaged'
+  /** The bad record is complete, but Ralph did not write it. */
+  readonly isForged?: boolean
 }
 
-/** Reads a segment up to its first bad line, and reports what follows it. */
-export function readSegment(bytes: Buffer): Segment {
+/** Reads a segment up to its first bad line, and reports what follows it. With a key, a record without its MAC is bad. */
+export function readSegment(bytes: Buffer, key?: Buffer): Segment {
   const records: JournalRecord[] = []
   let start = 0
   while (start < bytes.length) {
     const end = bytes.indexOf(10, start)
-    const record = end === -1 ? undefined : parseRecord(bytes.toString('utf8', start, end))
+    const record = end === -1 ? undefined : parseRecord(bytes.toString('utf8', start, end), key)
     const before = records.at(-1)
+    if (record === 'forged') return { records, goodBytes: start, problem: 'damaged', isForged: true }
     if (!record || (before && record.seq !== before.seq + 1)) {
       return { records, goodBytes: start, problem: hasGoodRecord(bytes, start + 1) ? 'damaged' : 'torn' }
     }
@@ -56,13 +68,19 @@ function hasGoodRecord(bytes: Buffer, from: number): boolean {
   return false
 }
 
-function parseRecord(line: string): JournalRecord | undefined {
+function parseRecord(line: string, key?: Buffer): JournalRecord | 'forged' | undefined {
   const json = readLogLine(line)
   if (json === undefined) return undefined
+  if (key && !hasMac(json, key)) return 'forged'
   try {
     const parsed = JournalRecord.safeParse(JSON.parse(json), { jitless: true })
     return parsed.success ? parsed.data : undefined
   } catch {
     return undefined
   }
+}
+
+function hasMac(json: string, key: Buffer): boolean {
+  const bare = `${json.slice(0, -macFieldLength)}}`
+  return json.endsWith(macField(bare, key))
 }

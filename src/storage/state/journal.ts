@@ -6,6 +6,7 @@ import { formatTimestamp } from '../../contract/time.ts'
 import { openAppendFile, type AppendFile } from '../../platform/files/append-file.ts'
 import { removeDurably, writeFileAtomic } from '../../platform/files/atomic-file.ts'
 import { exists, listFolder, createFolder, moveFile, readBytes } from '../../platform/files/files.ts'
+import { recordKey, stateFolder } from '../../platform/files/state-folder.ts'
 import type { ProgressStore } from '../../runtime/ports.ts'
 import { encodeProgress } from './encode-progress.ts'
 import { serialize } from '../../platform/async.ts'
@@ -43,7 +44,7 @@ const snapshotEveryBytes = 256 * 1024
 /** Maximum number of records between two snapshots: with a long plan, replaying each takes a millisecond, and starts must be fast. */
 const snapshotEveryRecords = 1000
 
-export const journalFolder = (sprintDir: string): string => join(sprintDir, 'journal')
+export const journalFolder = (sprintDir: string): string => join(stateFolder(sprintDir), 'journal')
 
 const segmentName = (number: number): string => `${String(number).padStart(8, '0')}.log`
 export const segmentPattern = /^(\d{8})\.log$/
@@ -55,17 +56,18 @@ export async function readJournal(
   shownRev?: number,
 ): Promise<RecoveredJournal | undefined> {
   const folder = journalFolder(sprintDir)
+  const key = recordKey(sprintDir)
   const numbers = await listSegments(folder)
   for (const number of numbers.toReversed()) {
     const file = join(folder, segmentName(number))
     const bytes = await readBytes(file)
-    const segment = readSegment(bytes)
+    const segment = readSegment(bytes, key)
     if (segment.problem === 'damaged') throw journalDamaged(file, segment)
     const [first, ...rest] = segment.records
     // A segment is created atomically, with its snapshot; one without it was lost by the disk. The previous segment still counts.
     if (first?.kind !== 'snapshot') continue
     const replayed = replayRecords(first, rest, { file, fold, shownRev })
-    return { ...replayed, segment: number, ...measureSegment(bytes, segment, first) }
+    return { ...replayed, segment: number, ...measureSegment(bytes, segment) }
   }
   return undefined
 }
@@ -79,8 +81,9 @@ type JournalRead = {
 /** The progress at a `rev` of the current plan; undefined if the plan never had this rev, or it is no longer known. */
 export async function readProgressAt(sprintDir: string, fold: Fold, rev: number): Promise<Progress | undefined> {
   const folder = journalFolder(sprintDir)
+  const key = recordKey(sprintDir)
   for (const number of (await listSegments(folder)).toReversed()) {
-    const { problem, records } = readSegment(await readBytes(join(folder, segmentName(number))))
+    const { problem, records } = readSegment(await readBytes(join(folder, segmentName(number))), key)
     const [first, ...rest] = records
     if (problem === 'damaged') return undefined
     const snapshot = first?.kind === 'snapshot' ? Progress.safeParse(first.data, { jitless: true }).data : undefined
@@ -104,10 +107,10 @@ async function listSegments(folder: string): Promise<number[]> {
     .toSorted((a, b) => a - b)
 }
 
-const measureSegment = (bytes: Buffer, { goodBytes, records }: Segment, snapshot: JournalRecord) => ({
+const measureSegment = (bytes: Buffer, { goodBytes, records }: Segment) => ({
   goodBytes,
   tornBytes: bytes.length - goodBytes,
-  snapshotBytes: Buffer.byteLength(formatRecord(snapshot)),
+  snapshotBytes: bytes.indexOf(10) + 1,
   records: records.length - 1,
 })
 
@@ -165,6 +168,7 @@ export async function openJournal(
   now: () => number,
 ): Promise<Journal> {
   const folder = journalFolder(sprintDir)
+  const key = recordKey(sprintDir)
   const epoch = start.epoch + 1
   const enqueue = serialize()
   let { seq, edit } = start
@@ -173,14 +177,14 @@ export async function openJournal(
   let open = 'segment' in start ? await copyLastSegment(folder, start) : await begin(start.progress)
 
   async function begin(progress: Progress, number?: number): Promise<OpenSegment> {
-    const text = snapshotRecord(progress, { seq: seq + 1, epoch, at: now(), edit })
+    const text = snapshotRecord(progress, { seq: seq + 1, epoch, at: now(), edit }, key)
     const begun = await startSegment(folder, number ?? (await nextSegment(folder)), text)
     seq++
     return begun
   }
   const append = async (kind: JournalRecord['kind'], data: unknown, about?: string) => {
     const at = formatTimestamp(now())
-    await open.file.append(formatRecord({ seq: seq + 1, epoch, at, kind, data, ...(about && { edit: about }) }))
+    await open.file.append(formatRecord({ seq: seq + 1, epoch, at, kind, data, ...(about && { edit: about }) }, key))
     seq++
     open.records++
   }
@@ -252,15 +256,51 @@ const nextSegment = async (folder: string): Promise<number> => ((await listSegme
 
 type SnapshotHeader = Omit<JournalPosition, 'progress'> & { readonly at: number }
 
-const snapshotRecord = (progress: Progress, { seq, epoch, at, edit }: SnapshotHeader): string =>
-  formatRecord({
-    seq,
-    epoch,
-    at: formatTimestamp(at),
-    kind: 'snapshot',
-    data: encodeProgress(progress),
-    ...(edit !== undefined && { edit }),
-  })
+const snapshotRecord = (progress: Progress, { seq, epoch, at, edit }: SnapshotHeader, key?: Buffer): string =>
+  formatRecord(
+    {
+      seq,
+      epoch,
+      at: formatTimestamp(at),
+      kind: 'snapshot',
+      data: encodeProgress(progress),
+      ...(edit !== undefined && { edit }),
+    },
+    key,
+  )
+
+type JournalCopy = {
+  /** A folder with the segments of a journal without MACs, and one that gets them with MACs. */
+  readonly from: string
+  readonly to: string
+  readonly key: Buffer
+  readonly now: number
+  /** Replaces the state at the end of the journal. */
+  readonly end?: (progress: Progress) => Progress
+}
+
+/** Copies the journal of an earlier version: authenticates each record, drops a torn tail, and throws if a segment is damaged. */
+export async function copyJournal({ from, to, key, ...copy }: JournalCopy, last: RecoveredJournal): Promise<void> {
+  await createFolder(to)
+  for (const name of await listFolder(from)) {
+    const bytes = await readBytes(join(from, name))
+    if (!segmentPattern.test(name)) {
+      if (recordedEditPattern.test(name)) await writeFileAtomic(join(to, name), bytes)
+      continue
+    }
+    const segment = readSegment(bytes)
+    if (segment.problem === 'damaged') throw journalDamaged(join(from, name), segment)
+    await writeFileAtomic(join(to, name), segment.records.map((record) => formatRecord(record, key)).join(''))
+  }
+  const end = copy.end?.(last.progress) ?? last.progress
+  if (end === last.progress) return
+  const { seq, epoch, edit } = last
+  const text = snapshotRecord(end, { seq: seq + 1, epoch: epoch + 1, at: copy.now, edit }, key)
+  await writeFileAtomic(join(to, segmentName(await nextSegment(to))), text)
+}
+
+/** Versions of PROGRESS.yaml that edits are compared with, and segments that a repair moved aside. */
+const recordedEditPattern = /^edit-\d+\.json$|\.quarantined/
 
 /** Moves a damaged segment aside, so that nothing is lost and nothing builds on it. */
 export async function quarantineSegment(file: string): Promise<string> {
@@ -270,10 +310,10 @@ export async function quarantineSegment(file: string): Promise<string> {
   return aside
 }
 
-const journalDamaged = (file: string, { records, goodBytes }: Segment): RalphError =>
+const journalDamaged = (file: string, { records, goodBytes, isForged }: Segment): RalphError =>
   new RalphError(
     'JOURNAL_DAMAGED',
-    `a record after number ${records.at(-1)?.seq ?? 0} (byte ${goodBytes}) is damaged, good ones follow`,
+    `a record after number ${records.at(-1)?.seq ?? 0} (byte ${goodBytes}) ${isForged === true ? 'was not written by Ralph' : 'is damaged, good ones follow'}`,
     {
       place: { file },
       hint: 'see what is left with: ralph doctor <sprint-dir>; repair with: ralph doctor <sprint-dir> --repair',

@@ -1,4 +1,5 @@
 import type { Progress } from '../../contract/progress.ts'
+import { reopenCompleted } from './import-progress.ts'
 import { readJournal, type Fold } from './journal.ts'
 
 type ProgressLocation = { readonly sprintDir: string; readonly fold: Fold; readonly shownRev?: number | undefined }
@@ -9,5 +10,6 @@ export async function readProgress({ sprintDir, fold, shownRev }: ProgressLocati
   if (recovered) return recovered.progress
   // YAML is a third of what `ralph status` would have to load.
   const { readProgressFile } = await import('./progress-file.ts')
-  return readProgressFile(sprintDir)
+  const progress = await readProgressFile(sprintDir)
+  return progress && reopenCompleted(progress)
 }

@@ -12,6 +12,7 @@ import {
   removeFile,
   writeNewFile,
 } from '../../platform/files/files.ts'
+import { forgetState, stateFolder, statePathFile } from '../../platform/files/state-folder.ts'
 import type { AgentRunner } from '../../runtime/ports.ts'
 
 /** Only files that the user wrote belong in the project's repository. */
@@ -46,8 +47,15 @@ export async function createSprintFolder(sprintDir: string, sprint: string): Pro
     throw new RalphError('SPRINT_EXISTS', 'there is a sprint already', { place: { file: sprintPath(sprintDir) } })
   }
   await createFolder(sprintDir)
+  await releaseState(sprintDir)
   await writeNewFile(sprintPath(sprintDir), sprint)
   await writeGitignore(sprintDir)
+}
+
+/** A new sprint in the place of a deleted one must not find its state. */
+export async function releaseState(sprintDir: string): Promise<void> {
+  forgetState(sprintDir)
+  if (exists(statePathFile(sprintDir))) await removeFile(statePathFile(sprintDir))
 }
 
 /** Keeps transcripts and state out of the project's repository. */
@@ -58,7 +66,7 @@ export async function writeGitignore(sprintDir: string): Promise<void> {
 
 /** Drafts of files that a killed run was about to put in place. Only for the owner of the sprint: other processes may be writing. */
 export async function findLeftovers(sprintDir: string): Promise<string[]> {
-  const folders = [sprintDir, join(sprintDir, 'journal')]
+  const folders = [sprintDir, join(stateFolder(sprintDir), 'journal')]
   const found = await Promise.all(
     folders.map(async (folder) => (await listFolder(folder)).map((name) => join(folder, name))),
   )
@@ -73,8 +81,7 @@ export async function removeLeftovers(sprintDir: string): Promise<string[]> {
 
 /** A sprint that starts over must not find the attempts of an earlier one with the same numbers. */
 export async function archiveAttempts(sprintDir: string, now: number): Promise<void> {
-  for (const name of ['attempts', 'transcripts']) {
-    const folder = join(sprintDir, name)
+  for (const folder of [join(stateFolder(sprintDir), 'attempts'), join(sprintDir, 'transcripts')]) {
     if (isFolder(folder)) await moveFile(folder, `${folder}-before-${now}`)
   }
 }
@@ -90,6 +97,7 @@ const ralphFiles = [
   'tmp',
   '.lock',
   '.gitignore',
+  '.ralph-id',
 ]
 
 /** Ralph's files and folders that are links: the user may keep them on another disk. */

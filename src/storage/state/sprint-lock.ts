@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import { RalphError } from '../../contract/errors.ts'
 import { formatTimestamp } from '../../contract/time.ts'
 import { lockFile, readLockOwner, type FileLock } from '../../platform/files/file-lock.ts'
+import { stateFolder } from '../../platform/files/state-folder.ts'
 import { exists, unwritableFile } from '../../platform/files/files.ts'
 
-const lockPath = (sprintDir: string): string => join(sprintDir, '.lock')
+const lockPath = (sprintDir: string): string => join(stateFolder(sprintDir), '.lock')
 
 /** Locks the sprint, or throws with the name of the owner. */
 export function lockSprintFolder({

@@ -25,7 +25,11 @@ export async function readAccessLevel(
   return row?.level
 }
 
-async function findAgentId(db: Queries, { agentId, sprintId, questionId }: AgentPathIds): Promise<string | undefined> {
+/** The agent that the IDs in a path belong to. */
+export async function findAgentId(
+  db: Queries,
+  { agentId, sprintId, questionId }: AgentPathIds,
+): Promise<string | undefined> {
   if (sprintId !== undefined) {
     const [row] = await db.select({ id: sprints.agentId }).from(sprints).where(eq(sprints.id, sprintId))
     return row?.id

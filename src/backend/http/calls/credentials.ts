@@ -9,9 +9,16 @@ export const createCookie = (session: string, secure: boolean): string =>
 export const createExpiredCookie = (secure: boolean): string =>
   `${cookieName(secure)}=; ${attributes}${secure ? '; Secure' : ''}; Max-Age=0`
 
-export function readSessionCookie(cookies: string | undefined): string | undefined {
-  return /(?:^|;\s*)(?:__Host-)?ralph-session=([\w-]{20,200})/.exec(cookies ?? '')?.[1]
+/**
+ * With TLS only the `__Host-` cookie counts: browsers accept it from this host alone, while a sibling domain could set
+ * the plain one.
+ */
+export function readSessionCookie(cookies: string | undefined, secure: boolean): string | undefined {
+  return (secure ? secureSession : plainSession).exec(cookies ?? '')?.[1]
 }
+
+const secureSession = /(?:^|;\s*)__Host-ralph-session=([\w-]{20,200})/
+const plainSession = /(?:^|;\s*)ralph-session=([\w-]{20,200})/
 
 export const readBearerToken = (authorization: string | undefined): string | undefined =>
   /^Bearer ([\w.-]{20,300})$/i.exec(authorization ?? '')?.[1]

@@ -4,6 +4,12 @@ import { doneResponse } from '../../../contract/fleet/page.ts'
 import { agents } from '../../database/agent.ts'
 import { archiveAgent, createAgent, resetAgent } from '../../agents/agents.ts'
 import { recordRowChanges } from '../../feed/event-log.ts'
+import {
+  assertProgramGranted,
+  assertWorkspaceGranted,
+  createMachineFilter,
+  readMachineRights,
+} from '../../machines/machine-rights.ts'
 import { chooseMachine } from '../../machines/placement.ts'
 import type { Fleet } from '../../fleet/fleet.ts'
 import { cancelPrompt, interruptAgent, movePrompt, enqueuePrompt } from '../../prompts/prompts.ts'
@@ -13,7 +19,7 @@ import { listEvents } from '../../views/sprints.ts'
 import { showAgent, showPrompt } from '../../views/show.ts'
 import type { RouteHandlers } from '../calls/call.ts'
 import { toRequester, toViewer } from './caller-views.ts'
-import { agentTransaction, updateAgent } from '../../fleet/transaction.ts'
+import { agentTransaction, notFoundError, updateAgent } from '../../fleet/transaction.ts'
 
 type ManagementRoute = Pick<RouteHandlers, 'listAgents' | 'createAgent' | 'getAgent' | 'changeAgent' | 'archiveAgent'>
 type WorkRoute = Pick<
@@ -44,16 +50,25 @@ const managementHandlers = (fleet: Fleet): ManagementRoute => {
   return {
     listAgents: ({ query, who }) => listAgents(db, toViewer(who), query, now()),
     createAgent: async ({ body: { labels = [], machineId, program = 'claude', ...wanted }, who }) => {
-      const place = machineId ?? (await chooseMachine(fleet, { program, labels })).id
-      return showAgent(await createAgent(fleet, { ...wanted, program, labels, machineId: place }, toRequester(who)))
+      const { workspace } = wanted
+      const isAllowed = await createMachineFilter(db, who.user, { program, workspace })
+      const place = machineId ?? (await chooseMachine(fleet, { program, labels, isAllowed })).id
+      const rights = await readMachineRights(db, who.user, place)
+      if (!rights) throw notFoundError('machine')
+      assertProgramGranted(rights, program)
+      assertWorkspaceGranted(rights, workspace)
+      const options = { ...wanted, program, labels, machineId: place, within: rights.roots }
+      return showAgent(await createAgent(fleet, options, toRequester(who)))
     },
     getAgent: async ({ ids, level = 'read' }) => {
       const row = (await listSharedRows(db, [ids.agentId], now())).get(ids.agentId)
       if (!row) throw agentAccessError()
       return { ...row, access: level }
     },
-    changeAgent: ({ ids: { agentId }, body: { name, program, model } }) =>
+    changeAgent: ({ ids: { agentId }, body: { name, program, model }, who }) =>
       agentTransaction(fleet, agentId, async (t) => {
+        if (program !== undefined)
+          assertProgramGranted(await readMachineRights(t.tx.db, who.user, t.agent.machineId), program)
         const fields = {
           ...(name !== undefined && { name }),
           ...(program !== undefined && { program }),
@@ -99,6 +114,15 @@ const readHandlers = (fleet: Fleet): ReadRoute => {
     if (!row) throw agentAccessError()
     return row.id
   }
+  /** Undefined without a notes folder, where a missing lock means nothing. */
+  const readLock = (machineId: string, agentId: string): Promise<boolean | undefined> =>
+    fleet.machines.ask(machineId, 'ralph-mode-check-lock', { agentId }).then(
+      ({ exists }) => exists,
+      (error: unknown) => {
+        if (error instanceof RalphError && error.code === 'FILE_UNREADABLE') return undefined
+        throw error
+      },
+    )
   return {
     listConversations: ({ ids, query }) => listConversations(db, ids.agentId, query),
     estimate: ({ ids }) => readEstimate(db, ids.agentId),
@@ -106,8 +130,9 @@ const readHandlers = (fleet: Fleet): ReadRoute => {
       const machineId = await machineOf(agentId)
       const { directory, files } = await fleet.machines.ask(machineId, 'notes', { agentId })
       const notes = files.map(({ name, text = '', updatedAt }) => ({ name, text, updatedAt }))
-      const { exists } = await fleet.machines.ask(machineId, 'ralph-mode-check-lock', { agentId })
-      return { folder: directory, lock: exists, notes }
+      const lock = await readLock(machineId, agentId)
+      if (lock === undefined && notes.length === 0) throw new RalphError('NOT_FOUND', 'this agent has no notes')
+      return { folder: directory, ...(lock !== undefined && { lock }), notes }
     },
     detectChecks: async ({ ids: { agentId } }) => {
       const { checks } = await fleet.machines.ask(await machineOf(agentId), 'detect-checks', { agentId })

@@ -3,6 +3,7 @@ import { RalphError } from '../../../contract/errors.ts'
 import type { Machine } from '../../../contract/fleet/machine.ts'
 import { machines } from '../../database/machine.ts'
 import { recordRowChanges } from '../../feed/event-log.ts'
+import { assertProgramGranted, readMachineRights } from '../../machines/machine-rights.ts'
 import { dispatchMachine } from '../../machines/machine-state.ts'
 import type { Fleet } from '../../fleet/fleet.ts'
 import { listMachines, findMachine } from '../../views/machines.ts'
@@ -62,8 +63,8 @@ export function machineRouteHandlers(fleet: Fleet, admission: MachineAdmission, 
       await fleet.machines.ask(machineId, 'update', { version })
       return found(machineId)
     },
-    preflight: async ({ ids: { machineId }, body: { program } }) => {
-      await found(machineId)
+    preflight: async ({ ids: { machineId }, body: { program }, who }) => {
+      assertProgramGranted(await readMachineRights(db, who.user, machineId), program)
       return (await fleet.machines.ask(machineId, 'preflight', { program })).preflight
     },
   }

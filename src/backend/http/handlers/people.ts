@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { and, desc, eq, isNull, lt } from 'drizzle-orm'
 import { RalphError } from '../../../contract/errors.ts'
 import { doneResponse } from '../../../contract/fleet/page.ts'
@@ -9,7 +10,7 @@ import { access, apiTokens, users } from '../../database/user.ts'
 import { deliveries, webhooks } from '../../database/webhook.ts'
 import { showDelivery, type NotificationSender } from '../../notifications/notifications.ts'
 import { decodeCursor, olderThan, toPage } from '../../views/cursor.ts'
-import type { RouteHandlers } from '../calls/call.ts'
+import type { ApiCaller, RouteHandlers } from '../calls/call.ts'
 import { hashCredential, generateSecret, toUser } from '../identity.ts'
 
 export type PeopleDeps = {
@@ -19,7 +20,7 @@ export type PeopleDeps = {
   readonly newId: () => string
   readonly version: string
   readonly project: string | undefined
-  readonly ticketAddress: (userId: string) => Promise<string>
+  readonly ticketAddress: (userId: string, scope: ApiCaller['scope']) => Promise<string>
 }
 
 type PeopleRoute = Pick<
@@ -61,7 +62,7 @@ const userHandlers = ({
   project,
   ticketAddress,
 }: PeopleDeps): Pick<RouteHandlers, 'me' | 'makeTicket' | 'listUsers' | 'changeUser' | 'listAudit'> => ({
-  makeTicket: async ({ who }) => ({ address: await ticketAddress(who.user.id) }),
+  makeTicket: async ({ who }) => ({ address: await ticketAddress(who.user.id, who.scope) }),
   me: async ({ who }) => ({
     user: who.user,
     signedInBy: who.by,
@@ -179,7 +180,7 @@ const webhookHandlers = ({
     items: (await db.select().from(webhooks).orderBy(webhooks.createdAt)).map(showWebhook),
   }),
   makeWebhook: async ({ who, body: { url, events } }) => {
-    const made = { id: newId(), url, events, secret: generateSecret(), createdBy: who.user.id, createdAt: now() }
+    const made = { id: newId(), url, events, secret: createWebhookSecret(), createdBy: who.user.id, createdAt: now() }
     await db.insert(webhooks).values(made)
     return { ...showWebhook({ ...made, enabled: true }), secret: made.secret }
   },
@@ -194,6 +195,9 @@ const webhookHandlers = ({
     return doneResponse
   },
 })
+
+/** In the form that libraries for Standard Webhooks expect. */
+const createWebhookSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`
 
 const showWebhook = ({ id, url, events, enabled, createdAt }: typeof webhooks.$inferSelect): Webhook => ({
   id,

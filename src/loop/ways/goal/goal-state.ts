@@ -1,7 +1,7 @@
 import { RalphError } from '../../../contract/errors.ts'
-import type { GoalState, NotesState, Sprint } from '../../core/sprint.ts'
+import type { ClassicState, GoalState, NotesState, Sprint } from '../../core/sprint.ts'
 
-export function getGoal({ id, way }: Sprint): GoalState | NotesState {
+export function getGoal({ id, way }: Sprint): ClassicState | GoalState | NotesState {
   if (way.concurrent) throw new RalphError('INTERNAL', `sprint ${id} has phases, not a goal`)
   return way
 }

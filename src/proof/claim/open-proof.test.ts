@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createTestFolder } from '../../test/support/folder.ts'
-import { aProject, enclosures, git, put, type Files } from '../../test/support/room.ts'
+import { createTestFolder } from '../../../test/support/folder.ts'
+import { aProject, enclosures, git, put, type Files } from '../../../test/support/room.ts'
 import { openProof, type ProofOptions } from './open-proof.ts'
-import type { Enclosure } from './room/enclosure.ts'
+import type { Enclosure } from '../room/enclosure.ts'
 
 type Open = (folder: string) => Promise<Enclosure>
 

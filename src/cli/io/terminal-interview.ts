@@ -1,5 +1,12 @@
 import { createInterface } from 'node:readline/promises'
-import type { Interview } from './questions.ts'
+
+/** Asks the user. Resolves with the typed text, or undefined if the user cancelled. */
+export type AskUser = (question: string) => Promise<string | undefined>
+
+export interface Interview {
+  readonly ask: AskUser
+  readonly say: (text: string) => void
+}
 
 /** Asks on this process's terminal. Ctrl-C and Ctrl-D cancel this question and every later one. */
 export function createTerminalInterview(): Interview & { readonly close: () => void } {

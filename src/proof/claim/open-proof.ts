@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { RalphError } from '../contract/errors.ts'
-import { createPrivateFolder, realPath } from '../platform/files/files.ts'
+import { RalphError } from '../../contract/errors.ts'
+import { createPrivateFolder, realPath } from '../../platform/files/files.ts'
 import {
   baselineClassifier,
   claimClassifier,
@@ -10,16 +10,16 @@ import {
   verifyBaseline,
   type Baseline,
   type BaselineRules,
-} from './frozen/baseline.ts'
-import type { Classifier } from './frozen/classify.ts'
-import { composeTrees, type ComposedTrees } from './frozen/compose.ts'
-import { openEnclosure } from './room/bubblewrap.ts'
-import { loadDependencies, recordDependencies, saveDependencies, type DependencyPlaces } from './room/dependencies.ts'
-import type { Enclosure } from './room/enclosure.ts'
-import { prepareDependencies, type DependencyPlan } from './room/install.ts'
-import { openOwnGit } from './room/own-git.ts'
-import { openRoom, type Room } from './room/room.ts'
-import { takeSnapshot, type SnapshotRequest } from './room/snapshot.ts'
+} from '../frozen/baseline.ts'
+import type { Classifier } from '../frozen/classify.ts'
+import { composeTrees, type ComposedTrees } from '../frozen/compose.ts'
+import { openEnclosure } from '../room/bubblewrap.ts'
+import { loadDependencies, recordDependencies, saveDependencies, type DependencyPlaces } from '../room/dependencies.ts'
+import type { Enclosure } from '../room/enclosure.ts'
+import { prepareDependencies, type DependencyPlan } from '../room/install.ts'
+import { openOwnGit } from '../room/own-git.ts'
+import { openRoom, type Room } from '../room/room.ts'
+import { takeSnapshot, type SnapshotRequest } from '../room/snapshot.ts'
 
 export type ProofOptions = {
   /** `$RALPH_HOME/state/<uuid>`, not readable to agents. */

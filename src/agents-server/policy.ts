@@ -1,0 +1,102 @@
+import { join } from 'node:path'
+import { parse } from 'yaml'
+import { z } from 'zod'
+import type { Protection } from '../agents/cells/protection.ts'
+import { RalphError } from '../contract/errors.ts'
+import { isCallersCommand } from '../contract/fleet/machine-grant.ts'
+import { readTextIfExists } from '../platform/files/files.ts'
+import type { ShellRunner } from '../runtime/ports.ts'
+
+/** What the owner of a machine lets a backend do, in `~/.ralph/machine.yaml`. */
+const PolicyFile = z.strictObject({
+  /** Agent programs by name, `command:…` in full; default: every program that has a driver. */
+  programs: z.array(z.string()).optional(),
+  /** Commands of checks, gates and hooks, word for word; `*`: any. Default: none. */
+  commands: z.array(z.string()).default([]),
+  /** Cells in which an agent may run. Default: any. */
+  cells: z.array(z.enum(['bubblewrap', 'namespaces', 'container', 'none'])).optional(),
+  network: z.array(z.enum(['open', 'closed', 'allow-list'])).optional(),
+  /** Folders that workspaces must be in, besides those named by `join`. */
+  roots: z.array(z.string().startsWith('/')).optional(),
+  /** Whether the backend may ask for updates; the command is the one of `join --update`. */
+  updates: z.boolean().default(false),
+})
+
+/** Every method throws MACHINE_REFUSED with the reason, which the machine reports to the backend. */
+export interface MachinePolicy {
+  readonly assertProgram: (program: string) => void
+  readonly assertProtection: (protection: Pick<Protection, 'kind' | 'network'>) => void
+  readonly assertUpdate: () => void
+  /** A refused command is not started; its result says why. */
+  readonly guardShell: (shell: ShellRunner) => ShellRunner
+  readonly roots: readonly string[] | undefined
+}
+
+const policyName = 'machine.yaml'
+
+/** Without the file the machine does what its backend asks for, as far as `join` allowed it. */
+const openPolicy: MachinePolicy = {
+  assertProgram: () => {},
+  assertProtection: () => {},
+  assertUpdate: () => {},
+  guardShell: (shell) => shell,
+  roots: undefined,
+}
+
+/** Reads the policy. Throws FILE_UNREADABLE rather than run with fewer limits than its author wanted. */
+export async function readPolicy(folder: string): Promise<MachinePolicy> {
+  const file = join(folder, policyName)
+  const text = await readTextIfExists(file)
+  if (text === undefined) return openPolicy
+  const parsed = PolicyFile.safeParse(parseYaml(text, file))
+  if (!parsed.success) throw unreadable(file, describeIssue(parsed.error))
+  return createPolicy(parsed.data)
+}
+
+function createPolicy({
+  programs,
+  commands,
+  cells,
+  network,
+  roots,
+  updates,
+}: z.output<typeof PolicyFile>): MachinePolicy {
+  const allowsCommand = (command: string) => commands.includes('*') || commands.includes(command.trim())
+  return {
+    roots,
+    assertProgram: (program) => {
+      if (programs ? !programs.includes(program) : isCallersCommand(program)) throw refused(`the program "${program}"`)
+    },
+    assertProtection: ({ kind, network: reach }) => {
+      if (cells && !cells.includes(kind)) throw refused(`an agent in the cell "${kind}"`)
+      if (network && !network.includes(reach)) throw refused(`an agent whose network is "${reach}"`)
+    },
+    assertUpdate: () => {
+      if (!updates) throw refused('updates')
+    },
+    guardShell: (shell) => ({
+      run: async (request, signal) => {
+        if (allowsCommand(request.command)) return shell.run(request, signal)
+        const { message: error } = refused(`the command "${request.command.slice(0, 200)}"`)
+        return { exitCode: null, output: '', error, durationMs: 0 }
+      },
+    }),
+  }
+}
+
+const refused = (what: string): RalphError =>
+  new RalphError('MACHINE_REFUSED', `the policy of this machine (${policyName}) does not allow ${what}`)
+
+function parseYaml(text: string, file: string): unknown {
+  try {
+    return parse(text) ?? {}
+  } catch (error) {
+    throw unreadable(file, error instanceof Error ? error.message : String(error))
+  }
+}
+
+const describeIssue = ({ issues: [first] }: z.ZodError): string =>
+  first ? `${first.path.join('.') || 'the file'}: ${first.message}` : 'it is invalid'
+
+const unreadable = (file: string, why: string): RalphError =>
+  new RalphError('FILE_UNREADABLE', `the policy of this machine cannot be read: ${why}`, { place: { file } })

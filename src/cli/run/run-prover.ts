@@ -1,0 +1,48 @@
+import { join, relative } from 'node:path'
+import type { Progress } from '../../contract/progress.ts'
+import { realPath } from '../../platform/files/files.ts'
+import { stateFolder } from '../../platform/files/state-folder.ts'
+import { createClaimProver } from '../../proof/claim-prover.ts'
+import type { ClaimProver } from '../../runtime/ports.ts'
+import { assetPath } from '../io/assets.ts'
+import type { Io } from '../io/io.ts'
+import { ralphHome } from '../../platform/ralph-home.ts'
+
+export type ProverWiring = {
+  readonly sprintDir: string
+  /** Where the agent works. */
+  readonly folder: string
+  readonly progress: Progress
+  /** What wraps agents; absent: they run as the user. */
+  readonly sandbox?: unknown
+  readonly redact: (text: string) => string
+}
+
+/** Creates the prover of `ralph run`. */
+export function createRunProver({ sprintDir, folder, progress, sandbox, redact }: ProverWiring, io: Io): ClaimProver {
+  const home = ralphHome(io)
+  const { frozen = [], mayChange = [], room, env } = progress
+  return createClaimProver({
+    state: proofState(sprintDir),
+    project: folder,
+    exclude: ['.claude/sprints', ...insideProject(folder, sprintDir)],
+    hidden: [home],
+    heldOut: join(home, 'checks'),
+    assets: assetPath('reporters'),
+    env: io.env,
+    pass: env?.pass ?? [],
+    frozen,
+    mayChange,
+    room,
+    isSealed: sandbox !== undefined,
+    redact,
+  })
+}
+
+/** What a claim is measured against, outside the project. */
+const proofState = (sprintDir: string): string => join(stateFolder(sprintDir), 'proof')
+
+function insideProject(folder: string, sprintDir: string): string[] {
+  const path = relative(realPath(folder), realPath(sprintDir))
+  return path === '' || path.startsWith('..') ? [] : [path]
+}

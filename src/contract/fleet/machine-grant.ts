@@ -1,0 +1,30 @@
+import { z } from 'zod'
+import { Timestamp } from '../time.ts'
+import { Uuid } from './page.ts'
+
+/**
+ * What a user may do on a machine. `run`: run its agent programs, in clones of remote repositories and in the folders of
+ * the grant. `command`: also any other command, in any folder that the machine allows.
+ */
+export const MachineGrantLevel = z.enum(['run', 'command'])
+export type MachineGrantLevel = z.infer<typeof MachineGrantLevel>
+
+/** Absolute, without `..`: the machine resolves links. */
+export const GrantFolder = z
+  .string()
+  .max(4096)
+  .regex(/^\/(?!(?:.*\/)?\.\.(?:\/|$))\P{Cc}*$/u, 'an absolute path')
+
+export const MachineGrant = z.object({
+  machineId: Uuid,
+  userId: Uuid,
+  userName: z.string(),
+  level: MachineGrantLevel,
+  /** Folders that workspaces of this user may be in. */
+  roots: z.array(z.string()),
+  createdAt: Timestamp,
+})
+export type MachineGrant = z.output<typeof MachineGrant>
+
+/** `command:`, `acp:` and the like start a program that the caller names. */
+export const isCallersCommand = (program: string): boolean => program.includes(':')

@@ -1,0 +1,271 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { RalphError } from '../contract/errors.ts'
+import type { CheckResult } from '../contract/progress.ts'
+import type { Proof, ProofBaseline } from '../contract/proof.ts'
+import type { Check, CheckRoom } from '../contract/settings.ts'
+import { createPrivateFolder, isFile, readTextSyncIfExists, realPath, removeFolder } from '../platform/files/files.ts'
+import { writePrivateFile } from '../platform/files/private-file.ts'
+import { killMarked } from '../platform/processes/process-table.ts'
+import type { ClaimProver, ProvedClaim, ProverRequest, RecordedBaseline } from '../runtime/ports.ts'
+import { findDifference, judgeRun } from './claim/judge.ts'
+import { proveClaim, type JudgedCheck, type RecordedCheck } from './claim/prove.ts'
+import { loadRecord, saveRecord, type CheckRecord } from './claim/record.ts'
+import { runCheck, type CheckPlace, type CheckRun } from './claim/run-check.ts'
+import { openProof, type Proof as OpenProof } from './claim/open-proof.ts'
+import { findVolatileNames } from './tests/volatile-names.ts'
+
+export type ProverOptions = {
+  /** Ralph's own folder of the sprint, not readable to agents. */
+  readonly state: string
+  /** Where the agent works. */
+  readonly project: string
+  /** Ralph's folders in the project, relative to it. */
+  readonly exclude: readonly string[]
+  /** Folders that checks must not see. */
+  readonly hidden: readonly string[]
+  /** Holds the folders of held-out checks. */
+  readonly heldOut: string
+  /** The folder assets/reporters of the package. */
+  readonly assets: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly pass: readonly string[]
+  readonly frozen: readonly string[]
+  readonly mayChange: readonly string[]
+  readonly room: CheckRoom | undefined
+  /** Whether agents run in a cell that hides `state`. */
+  readonly isSealed: boolean
+  readonly redact: (text: string) => string
+}
+
+/** Opens nothing before the first call. */
+export function createClaimProver(options: ProverOptions): ClaimProver {
+  let opened: Promise<Workshop> | undefined
+  const open = (checks: readonly Check[], tree?: string) => (opened ??= openWorkshop(options, checks, tree))
+  return {
+    recordBaseline: async (request, signal) => recordBaseline(options, await open(request.checks), request, signal),
+    prove: async (request, signal) => {
+      const { baseline, checks } = request
+      try {
+        const workshop = await open(checks, baseline.tree)
+        return await proveRecorded({ options, workshop, request, signal }, baseline)
+      } catch (error) {
+        if (error instanceof RalphError && error.code === 'ROOM_FAILED') return failToRun(checks, error.message)
+        throw error
+      }
+    },
+  }
+}
+
+type Workshop = { readonly proof: OpenProof; readonly place: CheckPlace }
+
+async function openWorkshop(options: ProverOptions, checks: readonly Check[], tree?: string): Promise<Workshop> {
+  const { project, exclude, env, hidden, frozen, mayChange, room: settings, assets, heldOut, pass } = options
+  await createPrivateFolder(options.state)
+  const state = realPath(options.state)
+  const include = [settings, ...checks.map(({ room }) => room)].flatMap((room) =>
+    typeof room === 'object' ? (room.copy ?? []) : [],
+  )
+  const proof = await openProof({
+    state,
+    project,
+    exclude,
+    include,
+    env,
+    hidden,
+    rules: { frozen, mayChange, commands: checks.map(({ run }) => run) },
+    baselineTree: tree,
+  })
+  // The first filling writes every file: it should not have to wait for the first claim.
+  void proof.room.fill(proof.baseline.tree).catch(() => {})
+  await removeFolder(join(state, 'runs'))
+  const mark = await readMark(join(state, 'mark'))
+  killMarked(mark)
+  const place = { room: proof.room, project: realPath(project), state, assets, env, pass, heldOut, mark, settings }
+  return { proof, place }
+}
+
+/** One per sprint, so that a run after a crash finds the processes of the check that it cut off. */
+async function readMark(file: string): Promise<string> {
+  const known = readTextSyncIfExists(file)
+  if (known !== undefined && known !== '') return known
+  const mark = `check-${randomUUID()}`
+  await writePrivateFile(file, mark)
+  return mark
+}
+
+async function recordBaseline(
+  { redact }: ProverOptions,
+  { proof, place }: Workshop,
+  { checks, onStart, onEnd }: ProverRequest,
+  signal: AbortSignal,
+): Promise<RecordedBaseline> {
+  const results: CheckResult[] = []
+  const records: CheckRecord[] = []
+  const notes: string[] = [...proof.baseline.notes]
+  for (const check of checks) {
+    onStart(check)
+    const { record, ended, note } = await recordCheck(proof, place, check, signal)
+    const result = toResult({ check, record, ended, judged: judgeRun(record, ended, { mayChange: ['**'] }) }, redact)
+    onEnd(result)
+    results.push(result)
+    records.push({ ...record, passed: result.passed })
+    if (note !== undefined) notes.push(note)
+  }
+  const record = await saveRecord(recordFile(place), records)
+  const baseline = { tree: proof.baseline.tree, record, named: records.some(({ run }) => run) }
+  return { results, baseline, notes }
+}
+
+const recordFile = ({ state }: Pick<CheckPlace, 'state'>): string => join(state, 'baseline.json')
+
+type RecordedRun = { readonly record: CheckRecord; readonly ended: CheckRun; readonly note?: string }
+
+/** Runs a check in the work tree and in the room. Where they differ the room lacks something: the work tree counts, marked. */
+async function recordCheck(
+  proof: OpenProof,
+  place: CheckPlace,
+  check: Check,
+  signal: AbortSignal,
+): Promise<RecordedRun> {
+  const roomSetting = check.room ?? place.settings
+  const inPlace = check.heldOut === undefined ? await runCheck(place, { check, signal }) : undefined
+  if (inPlace) refuseMissing(check, inPlace, place.project)
+  if (inPlace && (roomSetting === 'off' || signal.aborted))
+    return { record: toRecord(check, inPlace, 'in-place'), ended: inPlace }
+  const inRoom = await runOnBaseline(proof, place, check, signal)
+  const difference = inPlace && findDifference(inPlace, inRoom)
+  if (inPlace && difference !== undefined) {
+    const note = `${checkName(check)} says something else in a clean copy (${difference}): it runs in the work tree, and the result says so. Name what the copy lacks with "room: {copy: […], install: …, network: true}" in SPRINT.yaml`
+    return { record: toRecord(check, inPlace, 'in-place'), ended: inPlace, note }
+  }
+  return { record: toRecord(check, inRoom, 'room', inPlace), ended: inRoom }
+}
+
+async function runOnBaseline(proof: OpenProof, place: CheckPlace, check: Check, signal: AbortSignal) {
+  const { tree } = proof.baseline
+  const claim = await proof.claim()
+  const plan = await proof.dependencies(
+    { ...claim, newOnNew: tree, dependenciesChanged: false },
+    { install: check.install, timeoutMs: check.timeout },
+  )
+  return runCheck(place, { check, tree, dependencies: plan.mounts, signal })
+}
+
+const checkName = ({ name, run }: Check): string => name ?? run
+
+const toRecord = (check: Check, ended: CheckRun, place: CheckRecord['place'], other?: CheckRun): CheckRecord => ({
+  name: checkName(check),
+  command: check.run,
+  passed: false,
+  exitCode: ended.exitCode,
+  place,
+  ...(ended.run && { run: ended.run }),
+  volatile: ended.run && other?.run ? [...findVolatileNames(ended.run, other.run)] : [],
+})
+
+/** The shell's codes for a program that is not there or cannot be executed. A script of the project may be part of the goal. */
+function refuseMissing(check: Check, { exitCode, output }: CheckRun, project: string): void {
+  if (exitCode !== 126 && exitCode !== 127) return
+  const [program = ''] = check.run.trim().split(/\s+/)
+  if (program.includes('/') && !isFile(join(project, program))) return
+  const said = output.trim().split('\n').at(-1) ?? ''
+  throw new RalphError('CHECK_NOT_STARTED', `the check "${checkName(check)}" cannot start: ${said}`, {
+    hint: 'install what it needs or correct done-when; no agent has run',
+  })
+}
+
+type Proving = {
+  readonly options: ProverOptions
+  readonly workshop: Workshop
+  readonly request: ProverRequest
+  readonly signal: AbortSignal
+}
+
+async function proveRecorded(
+  { options, workshop, request, signal }: Proving,
+  baseline: ProofBaseline,
+): Promise<ProvedClaim> {
+  const { proof, place } = workshop
+  const known = loadRecord(recordFile(place), baseline.record) ?? []
+  const recorded: RecordedCheck[] = []
+  for (const check of request.checks) {
+    const record = known.find(({ name, command }) => name === checkName(check) && command === check.run)
+    recorded.push({ check, record: record ?? (await recordLater(workshop, check, signal)) })
+  }
+  const { mayChange, isSealed, redact } = options
+  const { proof: result, checks } = await proveClaim({
+    opened: proof,
+    place,
+    checks: recorded,
+    mayChange,
+    isSealed,
+    signal,
+    onStart: request.onStart,
+    onEnd: (judged) => request.onEnd(toResult(judged, redact)),
+  })
+  return { proof: result, results: listResults(request.checks, checks, result, redact) }
+}
+
+/** A check that was added after the start, or whose record is lost, has its baseline in the tree of the start. */
+async function recordLater({ proof, place }: Workshop, check: Check, signal: AbortSignal): Promise<CheckRecord> {
+  const isOff = (check.room ?? place.settings) === 'off'
+  if (isOff) return { ...toRecord(check, await runCheck(place, { check, signal }), 'in-place'), passed: true }
+  const ended = await runOnBaseline(proof, place, check, signal)
+  const record = toRecord(check, ended, 'room')
+  return { ...record, passed: judgeRun(record, ended, { mayChange: ['**'] }).problem === undefined }
+}
+
+/** Every check has a result, also where the proof ended before it ran. */
+function listResults(
+  checks: readonly Check[],
+  judged: readonly JudgedCheck[],
+  { verdict }: Proof,
+  redact: (text: string) => string,
+): CheckResult[] {
+  return checks.map((check) => {
+    const found = judged.find((each) => each.check === check)
+    return found ? toResult(found, redact) : notRun(check, verdict)
+  })
+}
+
+const notRun = (check: Check, why: string): CheckResult => ({
+  name: checkName(check),
+  passed: false,
+  exitCode: null,
+  durationMs: 0,
+  output: '',
+  reason: `did not run: ${why}`,
+})
+
+/** How much of the output prompts and state keep. */
+const tailCharacters = 16 * 1024
+
+/** What a held-out check printed stays here. */
+function toResult({ check, ended, judged }: JudgedCheck, redact: (text: string) => string): CheckResult {
+  const { problem } = judged
+  const isHidden = check.heldOut !== undefined
+  const reason = isHidden && problem !== undefined ? 'a held-out check is red' : problem
+  const isPlainExit = reason === `exit code ${ended.exitCode}`
+  return {
+    name: checkName(check),
+    passed: problem === undefined,
+    exitCode: ended.exitCode,
+    durationMs: ended.durationMs,
+    output: isHidden ? '' : redact(ended.output.slice(-tailCharacters)),
+    ...(reason !== undefined && !isPlainExit && { reason }),
+  }
+}
+
+function failToRun(checks: readonly Check[], why: string): ProvedClaim {
+  const proof: Proof = {
+    verdict: 'failed-to-run',
+    room: 'plain',
+    labels: [],
+    reasons: [why],
+    prompt: '',
+    named: true,
+    changed: true,
+  }
+  return { proof, results: checks.map((check) => notRun(check, why)) }
+}

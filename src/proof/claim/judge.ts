@@ -1,0 +1,90 @@
+import type { TestComparison, TestResult, TestRun } from '../../contract/tests.ts'
+import { ranNoTests } from '../../runtime/empty-test-run.ts'
+import { globMatcher } from '../frozen/glob.ts'
+import { compareRuns } from '../tests/compare-runs.ts'
+import { identifyTests } from '../tests/identity.ts'
+import { findRunProblem } from '../tests/judge-run.ts'
+import type { CheckRecord } from './record.ts'
+import type { CheckRun } from './run-check.ts'
+
+/** One run of a check beside what the check said at the baseline. */
+export type Judged = {
+  /** Why it is red; undefined: green, and no test of the baseline is lost. */
+  readonly problem?: string
+  /** Absent where tests have no names. */
+  readonly tests?: TestComparison
+  /** Red tests that can be run again by name. */
+  readonly red: readonly TestResult[]
+}
+
+export type JudgeOptions = {
+  /** The red tests, run once more. */
+  readonly rerun?: TestRun | undefined
+  /** Globs of tests that the agent may change. */
+  readonly mayChange: readonly string[]
+}
+
+export function judgeRun(record: CheckRecord, ended: CheckRun, options: JudgeOptions): Judged {
+  const { run, exitCode, killed, output } = ended
+  const red = (run?.tests ?? []).filter(({ status }) => status === 'failed')
+  if (killed !== undefined) return { problem: killed, red: [] }
+  const before = record.run ?? (run && { ...run, complete: true, tests: [] })
+  if (!before) {
+    const problem = exitCode !== 0 ? `exit code ${exitCode}` : ranNoTests(output) ? noTest : undefined
+    return { red: [], ...(problem !== undefined && { problem }) }
+  }
+  const { rerun, mayChange } = options
+  const volatile = new Set(record.volatile)
+  const compared = compareRuns(before, run, { volatile, ...(rerun && { rerun }) })
+  const tests = { ...compared, missing: withoutReleased(compared, before, mayChange) }
+  const problem = findProblem(run, exitCode) ?? findLost(compared, tests)
+  return { tests, red, ...(problem !== undefined && { problem }) }
+}
+
+const noTest = 'it ran no test'
+
+function findProblem(run: TestRun | undefined, exitCode: number | null): string | undefined {
+  if (!run) return exitCode === 0 ? noTest : `exit code ${exitCode}`
+  const problem = findRunProblem(run, exitCode)
+  return problem === 'no test ran' ? noTest : problem
+}
+
+/** A red run whose red tests all passed when they were run again. */
+export const isFlaky = ({ tests }: Judged): boolean =>
+  tests !== undefined && tests.flaky.length > 0 && tests.stillRed.length + tests.newlyRed.length === 0
+
+function findLost(all: TestComparison, { missing }: TestComparison): string | undefined {
+  if (missing.length > 0) return `${missing.length} ${missing.length === 1 ? 'test' : 'tests'} of the baseline missing`
+  if (all.missing.length > 0 || all.passedNow >= all.passedBefore) return undefined
+  return `${all.passedNow} tests passed, ${all.passedBefore} at the baseline`
+}
+
+/** Missing tests, without those in files that the agent may change and those that moved to another file. */
+function withoutReleased(
+  { missing, added }: TestComparison,
+  baseline: TestRun,
+  mayChange: readonly string[],
+): TestComparison['missing'] {
+  if (missing.length === 0) return missing
+  const isReleased = globMatcher(mayChange)
+  const files = new Map(identifyTests(baseline).map(({ id, file }) => [id, file]))
+  return missing.filter((id) => {
+    const file = files.get(id)
+    if (file !== undefined && isReleased(file)) return false
+    const name = bareName(id, file)
+    return !added.some((other) => other === name || other.endsWith(` > ${name}`))
+  })
+}
+
+const bareName = (id: string, file: string | undefined): string =>
+  file !== undefined && id.startsWith(`${file} > `) ? id.slice(file.length + 3) : id
+
+/** Whether a run before the agent and one of the same files in the room say the same; else one sentence. */
+export function findDifference(inPlace: CheckRun, inRoom: CheckRun): string | undefined {
+  const codes = [inPlace, inRoom].map(({ exitCode, killed }) => killed ?? `exit code ${exitCode}`)
+  if (codes[0] !== codes[1]) return `${codes[0]} in the work tree, ${codes[1]} in the room`
+  if (!inPlace.run || !inRoom.run) return undefined
+  const counts = [inPlace.run, inRoom.run].map(({ tests }) => tests.filter(({ status }) => status === 'passed').length)
+  if (counts[0] === counts[1]) return undefined
+  return `${counts[0]} tests pass in the work tree, ${counts[1]} in the room`
+}

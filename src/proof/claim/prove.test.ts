@@ -1,0 +1,216 @@
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { proofLabels } from '../../contract/proof.ts'
+import type { Check } from '../../contract/settings.ts'
+import { createTestFolder } from '../../../test/support/folder.ts'
+import { root } from '../../../test/support/paths.ts'
+import { aProject, git, put, type Files } from '../../../test/support/room.ts'
+import { createClaimProver, type ProverOptions } from '../claim-prover.ts'
+import { nothingNewCanFail } from './texts.ts'
+
+const aCheck = (run: string, more: Partial<Check> = {}): Check => ({
+  run,
+  timeout: 60_000,
+  eachIteration: false,
+  protect: false,
+  ...more,
+})
+
+type Case = { readonly check?: Check; readonly options?: Partial<ProverOptions> }
+
+/** Records the baseline, lets the agent act, and proves its claim. */
+async function claimAfter(files: Files, act: (project: string) => void, { check, options = {} }: Case = {}) {
+  const project = aProject(files)
+  const home = createTestFolder()
+  const prover = createClaimProver({
+    state: join(home, 'state'),
+    project,
+    exclude: [],
+    hidden: [],
+    heldOut: join(home, 'checks'),
+    assets: join(root, 'assets/reporters'),
+    env: process.env,
+    pass: [],
+    frozen: [],
+    mayChange: [],
+    room: undefined,
+    isSealed: true,
+    redact: (text) => text,
+    ...options,
+  })
+  const never = new AbortController().signal
+  const request = { checks: [check ?? aCheck('npm test')], onStart: () => {}, onEnd: () => {} }
+  const recorded = await prover.recordBaseline(request, never)
+  act(project)
+  const proved = await prover.prove({ ...request, baseline: recorded.baseline }, never)
+  return { recorded, ...proved }
+}
+
+const testText = (name: string, body: string): string =>
+  `const test = require('node:test'); const assert = require('node:assert'); const lib = require('../lib.js')\ntest('${name}', () => { ${body} })\n`
+
+const green: Files = {
+  'package.json': '{"scripts":{"test":"node --test"}}',
+  'lib.js': 'exports.add = (a, b) => a + b\n',
+  'test/add.test.js': testText('adds', 'assert.equal(lib.add(1, 2), 3)'),
+}
+const red: Files = { ...green, 'lib.js': 'exports.add = (a, b) => a - b\n' }
+const added = 'exports.add = (a, b) => a + b\n'
+const fix: Files = { 'lib.js': added }
+const double = 'exports.add = (a, b) => a + b\nexports.double = (a) => 2 * a\n'
+
+describe('a claim', () => {
+  it('is proved by a red test that is green now, with its old text', async () => {
+    const { recorded, proof, results } = await claimAfter(red, (project) => put(project, fix))
+    expect(recorded).toMatchObject({ results: [{ passed: false }], baseline: { named: true }, notes: [] })
+    expect(proof).toMatchObject({
+      verdict: 'proved',
+      reasons: ['red before, green now: test/add.test.js > adds'],
+      tests: { fixed: ['test/add.test.js > adds'], stillRed: [], added: [], missing: [] },
+      labels: [proofLabels.visibleOnly],
+    })
+    expect(results).toMatchObject([{ name: 'npm test', passed: true, exitCode: 0 }])
+  })
+
+  it('is proved by a new test that is red without the change', async () => {
+    const { proof } = await claimAfter(green, (project) =>
+      put(project, { 'lib.js': double, 'test/double.test.js': testText('doubles', 'assert.equal(lib.double(2), 4)') }),
+    )
+    expect(proof).toMatchObject({
+      verdict: 'proved',
+      reasons: ['red without the change: test/double.test.js > doubles'],
+      tests: { added: ['test/double.test.js > doubles'] },
+    })
+  })
+
+  it.each<readonly [string, Files]>([
+    ['a vacuous test', { 'lib.js': double, 'test/double.test.js': testText('doubles', 'assert.ok(true)') }],
+    ['no test at all', { 'lib.js': double }],
+  ])('with %s is unproven where everything was green', async (_, files) => {
+    const { proof } = await claimAfter(green, (project) => put(project, files))
+    expect(proof).toMatchObject({ verdict: 'unproven', reasons: [nothingNewCanFail], changed: true, named: true })
+    expect(proof.prompt).toContain('needs-human')
+  })
+
+  it('of an agent that did nothing is unproven', async () => {
+    const { proof } = await claimAfter(green, () => {})
+    expect(proof).toMatchObject({ verdict: 'unproven', changed: false })
+  })
+
+  it('that leaves the test red is refused, and the prompt names the test', async () => {
+    const { proof, results } = await claimAfter(red, (project) => put(project, { 'notes.md': 'tried' }))
+    expect(proof).toMatchObject({ verdict: 'refused', tests: { stillRed: ['test/add.test.js > adds'] } })
+    expect(proof.prompt).toContain('- test/add.test.js > adds')
+    expect(results).toMatchObject([{ passed: false, reason: '1 red test' }])
+  })
+
+  it.each<readonly [string, string]>([
+    ['contradicts the old test', testText('adds', 'assert.equal(lib.add(1, 2), -1)')],
+    ['is empty under the old name', testText('adds', '')],
+  ])('whose test %s is contested, with the diff', async (_, text) => {
+    const { proof } = await claimAfter(red, (project) => put(project, { 'test/add.test.js': text }))
+    expect(proof.verdict).toBe('contested')
+    expect(proof.diff).toContain('test/add.test.js')
+  })
+
+  it.each<readonly [string, string]>([
+    ['skips', testText('adds', '').replace('() =>', '{ skip: true }, () =>')],
+    ['deletes', testText('other', 'assert.equal(lib.add(1, 2), 3)')],
+  ])('that %s a test of the start is refused', async (_, text) => {
+    const { proof } = await claimAfter({ ...green, 'test/b.test.js': testText('b', '') }, (project) =>
+      put(project, { 'test/add.test.js': text }),
+    )
+    expect(proof).toMatchObject({ verdict: 'refused', tests: { missing: ['test/add.test.js > adds'] } })
+  })
+
+  it('with a test that moved to another file loses nothing', async () => {
+    const { proof } = await claimAfter(red, (project) => {
+      put(project, fix)
+      git(project, 'mv', 'test/add.test.js', 'test/sum.test.js')
+    })
+    expect(proof).toMatchObject({ verdict: 'proved', tests: { missing: [] } })
+  })
+
+  it('with a test that the agent may change is proved with its new text', async () => {
+    const { proof } = await claimAfter(
+      red,
+      (project) => put(project, { ...fix, 'test/add.test.js': testText('sums', 'assert.equal(lib.add(2, 2), 4)') }),
+      { options: { mayChange: ['test/**'] } },
+    )
+    expect(proof).toMatchObject({ verdict: 'proved', tests: { missing: [] } })
+  })
+
+  it('with red tests that pass when run again is flaky', async () => {
+    const pair = `${testText('a', 'lib.mark?.()')}test('b', () => assert.ok(!lib.isMarked))\n`
+    const { proof } = await claimAfter({ ...red, 'test/b.test.js': pair }, (project) =>
+      put(project, { 'lib.js': `${added}exports.mark = () => (exports.isMarked = true)\n` }),
+    )
+    expect(proof).toMatchObject({
+      verdict: 'flaky',
+      reasons: ['Red, and passed when run again: test/b.test.js > b'],
+    })
+  })
+})
+
+describe('a check without names of tests', () => {
+  it.each<readonly [string, Files, string]>([
+    ['red before and green now', { done: '' }, 'proved'],
+    ['still red', { other: '' }, 'refused'],
+  ])('that is %s', async (_, files, verdict) => {
+    const { proof } = await claimAfter({ 'a.txt': '' }, (project) => put(project, files), {
+      check: aCheck('test -f done'),
+    })
+    expect(proof).toMatchObject({ verdict, named: false })
+  })
+})
+
+describe('a held-out check', () => {
+  it.each<readonly [string, Files, string]>([
+    ['green', fix, 'proved'],
+    ['red', { 'lib.js': "exports.add = () => 'known'\n" }, 'refused'],
+  ])('that is %s shows nothing of itself', async (_, files, verdict) => {
+    const home = createTestFolder()
+    put(home, {
+      'auth/secret/t.js': "console.log('hidden words'); process.exit(require('../lib.js').add(2, 3) === 5 ? 0 : 1)",
+    })
+    const { proof, results } = await claimAfter(red, (project) => put(project, files), {
+      check: aCheck('node secret/t.js', { heldOut: 'auth' }),
+      options: { heldOut: home },
+    })
+    expect(proof).toMatchObject({ verdict, labels: [] })
+    expect(JSON.stringify({ proof, results })).not.toContain('hidden words')
+  })
+})
+
+describe('at the baseline', () => {
+  it('a check that lacks something in the room runs in the work tree, and the result says so', async () => {
+    const files = { ...red, '.gitignore': '.env\n', '.env': 'x' }
+    const check = aCheck('test -f .env && node --test')
+    const { recorded, proof } = await claimAfter({ ...files, 'lib.js': green['lib.js'] ?? '' }, () => {}, { check })
+    expect(recorded.notes).toHaveLength(1)
+    expect(recorded.notes[0]).toContain('room: {copy')
+    expect(proof).toMatchObject({ room: 'in-place', labels: expect.arrayContaining([proofLabels.inPlace]) })
+  })
+
+  it('what the copy needs can be named', async () => {
+    const files = { ...red, '.gitignore': '.env\n', '.env': 'x' }
+    const { recorded, proof } = await claimAfter(files, (project) => put(project, fix), {
+      check: aCheck('test -f .env && node --test'),
+      options: { room: { copy: ['.env'] } },
+    })
+    expect([recorded.notes, proof.verdict]).toEqual([[], 'proved'])
+  })
+
+  it('a program that is not there stops the sprint', async () => {
+    const claim = claimAfter(green, () => {}, { check: aCheck('no-such-program') })
+    await expect(claim).rejects.toMatchObject({ code: 'CHECK_NOT_STARTED' })
+  })
+
+  it('the check finds no variable of Ralph', async () => {
+    const { recorded } = await claimAfter(green, () => {}, {
+      check: aCheck('test -z "$(env | grep RALPH_)"'),
+      options: { env: { ...process.env, RALPH_HOME: '/x' } },
+    })
+    expect(recorded.results).toMatchObject([{ passed: true }])
+  })
+})

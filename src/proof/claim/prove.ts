@@ -1,0 +1,186 @@
+import { mostNames, proofLabels, type Proof } from '../../contract/proof.ts'
+import type { Check } from '../../contract/settings.ts'
+import type { TestResult } from '../../contract/tests.ts'
+import type { Claim, Proof as OpenProof } from './open-proof.ts'
+import type { DependencyMount } from '../room/room.ts'
+import { isFlaky, judgeRun, type Judged } from './judge.ts'
+import type { CheckRecord } from './record.ts'
+import { findRedOnOldCode, type RedOnOldCode } from './red-first.ts'
+import { runCheck, type CheckPlace, type CheckRun } from './run-check.ts'
+import { describeProof } from './texts.ts'
+
+export type ProveRequest = {
+  readonly opened: OpenProof
+  readonly place: CheckPlace
+  readonly checks: readonly RecordedCheck[]
+  readonly mayChange: readonly string[]
+  /** No agent can reach Ralph's state. */
+  readonly isSealed: boolean
+  readonly signal: AbortSignal
+  readonly onStart: (check: Check) => void
+  readonly onEnd: (judged: JudgedCheck) => void
+}
+
+/** A check, and what it said before the first agent. */
+export type RecordedCheck = { readonly check: Check; readonly record: CheckRecord }
+
+export type JudgedCheck = RecordedCheck & { readonly ended: CheckRun; readonly judged: Judged }
+
+export type ProvedClaim = { readonly proof: Proof; readonly checks: readonly JudgedCheck[] }
+
+/**
+ * Proves a claim: its own tests and those of the start are green on its code, no test is lost, and something that was red is
+ * green, or a new test is red without the change.
+ */
+export async function proveClaim(request: ProveRequest): Promise<ProvedClaim> {
+  const claim = await request.opened.claim()
+  const mounts = await findMounts(request, claim)
+  if ('reason' in mounts) return contestPackages(request, claim, mounts.reason)
+  const session: Session = { ...request, claim, dependencies: mounts.mounts }
+  const now = await runAll(session, claim.newOnNew, request.onStart)
+  for (const judged of now) request.onEnd(judged)
+  const conclude = (verdict: Proof['verdict'], more: Conclusion = {}): Promise<ProvedClaim> =>
+    describe(session, { verdict, now, ...more })
+  const red = now.filter(({ judged }) => judged.problem !== undefined)
+  if (red.length > 0) return conclude(red.every(({ judged }) => isFlaky(judged)) ? 'flaky' : 'refused')
+  const old = claim.oldOnNew === claim.newOnNew ? now : await runOldTests(session, now)
+  const lost = old.filter(({ judged }) => judged.problem !== undefined)
+  if (lost.length > 0)
+    return conclude(lost.every(({ judged }) => isFlaky(judged)) ? 'flaky' : 'contested', { old, lost })
+  if (old.some(isFixed)) return conclude('proved', { old })
+  const redBefore = claim.isChanged ? await findRedOnOldCode(session, now) : undefined
+  return redBefore ? conclude('proved', { old, redBefore }) : conclude('unproven', { old })
+}
+
+/** What one proof needs throughout. */
+export type Session = ProveRequest & { readonly claim: Claim; readonly dependencies: readonly DependencyMount[] }
+
+type Conclusion = {
+  readonly old?: readonly JudgedCheck[]
+  readonly lost?: readonly JudgedCheck[]
+  readonly redBefore?: RedOnOldCode
+}
+
+/** With the text of its tests as it was: a red test passes, or a red check without names does. */
+const isFixed = ({ record, judged }: JudgedCheck): boolean => (judged.tests?.fixed.length ?? 0) > 0 || !record.passed
+
+async function runAll(session: Session, tree: string, onStart?: (check: Check) => void): Promise<JudgedCheck[]> {
+  const judged: JudgedCheck[] = []
+  for (const recorded of session.checks) {
+    onStart?.(recorded.check)
+    judged.push(await runJudged(session, recorded, tree))
+  }
+  return judged
+}
+
+/** In-place checks saw the work tree as it is, held-out ones are the same on both trees: their results stand. */
+async function runOldTests(session: Session, now: readonly JudgedCheck[]): Promise<JudgedCheck[]> {
+  const old: JudgedCheck[] = []
+  for (const judged of now) {
+    const isShared = judged.record.place === 'in-place' || judged.check.heldOut !== undefined
+    old.push(isShared ? judged : await runJudged(session, judged, session.claim.oldOnNew))
+  }
+  return old
+}
+
+/** Runs a check; its red tests run once more before they count. */
+async function runJudged(session: Session, { check, record }: RecordedCheck, tree: string): Promise<JudgedCheck> {
+  const { place, dependencies, mayChange, signal } = session
+  const run = (only?: readonly TestResult[]) =>
+    runCheck(place, {
+      check,
+      dependencies,
+      signal,
+      ...(record.place === 'room' && { tree }),
+      ...(only && { only }),
+    })
+  const ended = await run()
+  const judged = judgeRun(record, ended, { mayChange })
+  if (judged.red.length === 0 || judged.red.length > mostReruns || !couldFlip(judged))
+    return { check, record, ended, judged }
+  const { run: rerun } = await run(judged.red)
+  return { check, record, ended, judged: judgeRun(record, ended, { rerun, mayChange }) }
+}
+
+/** A suite that is red as a whole is no flake. */
+const mostReruns = 20
+
+/** Tests that were red before the agent and still are need no second opinion. */
+const couldFlip = ({ tests }: Judged): boolean => (tests?.newlyRed.length ?? 0) > 0
+
+type Mounts = { readonly mounts: readonly DependencyMount[] } | { readonly reason: string }
+
+async function findMounts({ opened, place, checks }: ProveRequest, claim: Claim): Promise<Mounts> {
+  if (checks.every(({ record }) => record.place === 'in-place')) return { mounts: [] }
+  const { settings } = place
+  const install =
+    checks.find(({ check }) => check.install)?.check.install ??
+    (typeof settings === 'object' ? settings.install : undefined)
+  const plan = await opened.dependencies(claim, { install, timeoutMs: installTimeoutMs })
+  return plan.kind === 'dependencies-changed' ? { reason: plan.reason } : { mounts: plan.mounts }
+}
+
+const installTimeoutMs = 600_000
+
+function contestPackages(request: ProveRequest, claim: Claim, reason: string): Promise<ProvedClaim> {
+  const session: Session = { ...request, claim, dependencies: [] }
+  return describe(session, { verdict: 'contested', now: [], packages: reason })
+}
+
+export type Finding = Conclusion & {
+  readonly verdict: Proof['verdict']
+  readonly now: readonly JudgedCheck[]
+  readonly packages?: string
+}
+
+async function describe(session: Session, finding: Finding): Promise<ProvedClaim> {
+  const { claim, checks, isSealed, place } = session
+  const { now, old = now, verdict } = finding
+  const isInPlace = checks.some(({ record }) => record.place === 'in-place')
+  const labels = [
+    ...(verdict === 'proved' && !checks.some(({ check }) => check.heldOut) ? [proofLabels.visibleOnly] : []),
+    ...(isSealed ? [] : [proofLabels.reachable]),
+    ...(finding.redBefore?.isWeak ? [proofLabels.weak] : []),
+    ...(isInPlace ? [proofLabels.inPlace] : []),
+  ]
+  const named = checks.some(({ record }) => record.run) || now.some(({ judged }) => judged.tests)
+  const texts = describeProof(finding, claim)
+  const tests = joinTests(old, now)
+  const diff = verdict === 'contested' ? await readTestDiff(claim) : undefined
+  const room = isInPlace ? 'in-place' : place.room.kind
+  const { isChanged: changed } = claim
+  const proof: Proof = {
+    verdict,
+    room,
+    labels,
+    named,
+    changed,
+    ...texts,
+    ...(tests && { tests }),
+    ...(diff && { diff }),
+  }
+  return { proof, checks: now }
+}
+
+/** Fixed and red with the tests of the start; new ones with those of the claim. */
+function joinTests(old: readonly JudgedCheck[], now: readonly JudgedCheck[]): Proof['tests'] {
+  const visible = (all: readonly JudgedCheck[]) =>
+    all.flatMap(({ check, judged }) => (judged.tests && check.heldOut === undefined ? [judged.tests] : []))
+  const [before, after] = [visible(old), visible(now)]
+  if (before.length === 0 && after.length === 0) return undefined
+  return {
+    fixed: few(before.flatMap(({ fixed }) => fixed)),
+    stillRed: few([...before, ...after].flatMap(({ stillRed, newlyRed }) => [...stillRed, ...newlyRed])),
+    added: few(after.flatMap(({ added }) => added)),
+    missing: few([...before, ...after].flatMap(({ missing }) => missing)),
+  }
+}
+
+const few = (ids: readonly string[]): string[] => [...new Set(ids)].slice(0, mostNames)
+
+const mostDiff = 20_000
+
+async function readTestDiff({ frozenChanges }: Claim): Promise<string> {
+  const diffs = await Promise.all(frozenChanges.slice(0, 20).map(({ readDiff }) => readDiff()))
+  return diffs.join('').slice(0, mostDiff)
+}

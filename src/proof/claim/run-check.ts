@@ -1,0 +1,177 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import type { RoomKind } from '../../contract/proof.ts'
+import type { Check, CheckRoom } from '../../contract/settings.ts'
+import type { TestResult, TestRun } from '../../contract/tests.ts'
+import { createPrivateFolder, isFolder, listFolder, realPath, removeFolder } from '../../platform/files/files.ts'
+import { runCaptured } from '../../platform/processes/captured-process.ts'
+import { roomEnvironment } from '../room/environment.ts'
+import type { DependencyMount, Room } from '../room/room.ts'
+import { prepareReporters, reportsFolder, writeReporters } from '../tests/prepare-reporters.ts'
+import { readTestRun } from '../tests/read-test-run.ts'
+
+type Variables = Readonly<Record<string, string | undefined>>
+
+/** Where checks run, and with what. */
+export type CheckPlace = {
+  readonly room: Room
+  /** The real path of the work tree. */
+  readonly project: string
+  /** Ralph's own folder of the sprint: each run gets a fresh random folder in it, which no other run reads. */
+  readonly state: string
+  /** The folder assets/reporters of the package. */
+  readonly assets: string
+  readonly env: Variables
+  /** Names of more variables that checks may see in the room. */
+  readonly pass: readonly string[]
+  /** Holds the folders of held-out checks that are given by name. */
+  readonly heldOut: string
+  /** Marks the processes of checks, so that those of a run that was killed can be found. */
+  readonly mark: string
+  /** `room` of the sprint. */
+  readonly settings: CheckRoom | undefined
+}
+
+export type CheckJob = {
+  readonly check: Check
+  /** A tree for the room; absent: in the work tree. */
+  readonly tree?: string
+  readonly dependencies?: readonly DependencyMount[]
+  /** Run only these tests, where the runner can choose. */
+  readonly only?: readonly TestResult[]
+  readonly signal: AbortSignal
+}
+
+/** One run of a check. */
+export type CheckRun = {
+  /** Null if it was killed. */
+  readonly exitCode: number | null
+  readonly output: string
+  readonly durationMs: number
+  /** Why it was killed. */
+  readonly killed?: string
+  readonly run?: TestRun
+  readonly room: RoomKind
+  readonly notes: readonly string[]
+}
+
+/** Runs a check once. Its exit code comes from the process itself, never from a file. */
+export async function runCheck(place: CheckPlace, job: CheckJob): Promise<CheckRun> {
+  const outputFolder = join(place.state, 'runs', randomUUID())
+  await createPrivateFolder(outputFolder)
+  try {
+    return await (job.tree === undefined
+      ? runInPlace(place, job, outputFolder)
+      : runInRoom(place, { ...job, tree: job.tree }, outputFolder))
+  } finally {
+    await removeFolder(outputFolder)
+  }
+}
+
+async function runInRoom(
+  place: CheckPlace,
+  job: CheckJob & { readonly tree: string },
+  folder: string,
+): Promise<CheckRun> {
+  const { check, tree, dependencies = [], signal } = job
+  const { room, project, pass } = place
+  const real = realPath(folder)
+  const where = { home: '/tmp/.room/home', temporary: '/tmp' }
+  const prepared = await prepare(place, job, real, roomEnvironment({ from: place.env, project, pass, ...where }))
+  const startedAt = Date.now()
+  const ended = await room.run({
+    tree,
+    command: keepReport(check, real),
+    timeoutMs: check.timeout,
+    network: usesNetwork(check.room ?? place.settings),
+    pass,
+    variables: prepared.env,
+    dependencies,
+    heldOut: await listHeldOut(check, place.heldOut),
+    readable: [join(real, 'reporters')],
+    writable: [reportsFolder(real)],
+    signal,
+  })
+  const run = await readTestRun({
+    command: check.run,
+    project: room.path,
+    projectNow: join(reportsFolder(real), 'files'),
+    outputFolder: real,
+    stdout: ended.output,
+    startedAt,
+    ...(check.report !== undefined && { reportPath: check.report }),
+  })
+  return { ...describeEnd(ended, check), room: ended.room, notes: ended.notes, ...(run && { run }) }
+}
+
+async function runInPlace(place: CheckPlace, job: CheckJob, folder: string): Promise<CheckRun> {
+  const { check, signal } = job
+  const { project, mark } = place
+  const env = ownVariables(place.env)
+  const prepared = await prepare(place, job, folder, env)
+  const startedAt = Date.now()
+  const ended = await runCaptured({
+    argv: ['/bin/sh', '-c', `exec 2>&1\n${check.run}`],
+    cwd: project,
+    env: { ...env, ...prepared.env, [markVariable]: mark },
+    timeoutMs: check.timeout,
+    mark,
+    signal,
+  })
+  const { output: stdout } = ended
+  const named = check.report === undefined ? {} : { reportPath: check.report }
+  const run = await readTestRun({ command: check.run, project, outputFolder: folder, stdout, startedAt, ...named })
+  const failure = ended.failure === undefined ? {} : { killed: `could not start: ${ended.failure}` }
+  return { ...describeEnd(ended, check), ...failure, room: 'in-place', notes: [], ...(run && { run }) }
+}
+
+/** Says nothing about Ralph to the code under test. */
+const markVariable = 'CHECK_RUN'
+
+async function prepare({ assets }: CheckPlace, { only }: CheckJob, outputFolder: string, env: Variables) {
+  const prepared = await prepareReporters({ outputFolder, assets, env, ...(only && { only }) })
+  await writeReporters(prepared, outputFolder)
+  return prepared
+}
+
+type Ended = Pick<CheckRun, 'exitCode' | 'output' | 'durationMs'> & {
+  readonly timedOut: boolean
+  readonly flooded?: true
+}
+
+function describeEnd({ exitCode, output, durationMs, timedOut, flooded }: Ended, { timeout }: Check) {
+  const killed = timedOut ? `timed out after ${timeout / 1000} s` : flooded ? 'printed more than 1 GiB' : undefined
+  return { exitCode, output, durationMs, ...(killed !== undefined && { killed }) }
+}
+
+/** What a room throws away would take the named report with it. One that is in the tree already is not a result. */
+function keepReport({ run, report }: Check, folder: string): string {
+  if (report === undefined) return `exec 2>&1\n${run}`
+  const kept = quote(join(reportsFolder(folder), 'files', report))
+  return `exec 2>&1
+rm -f ${quote(report)}
+(${run}
+)
+code=$?
+mkdir -p "$(dirname ${kept})" && cp -p ${quote(report)} ${kept}
+exit $code`
+}
+
+const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+
+const usesNetwork = (room: CheckRoom | undefined): boolean =>
+  typeof room === 'object' && (room.network === true || (room.services ?? []).length > 0)
+
+/** Everything in the folder is laid into the project, at the same place. */
+async function listHeldOut({ heldOut }: Check, parent: string) {
+  if (heldOut === undefined) return []
+  const folder = isFolder(join(parent, heldOut)) ? join(parent, heldOut) : heldOut
+  return (await listFolder(folder)).map((name) => ({ from: join(folder, name), at: name }))
+}
+
+const ownVariables = (env: Variables): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) =>
+      value === undefined || name.startsWith('RALPH_') ? [] : [[name, value]],
+    ),
+  )

@@ -1,0 +1,92 @@
+import type { Claim } from './open-proof.ts'
+import type { Finding, JudgedCheck } from './prove.ts'
+
+/** The sentence for a claim that nothing proves. */
+export const nothingNewCanFail = 'Everything was green before, and nothing new can fail.'
+
+const honestEnd =
+  'If the goal cannot be reached as it is stated, or a test itself is wrong, do not work around it: report needs-human with one clear question. That is an honest end.'
+
+const groundRules =
+  'Ralph runs the checks itself, on a clean copy of the project without ignored files, and measures them against the start of the sprint: every test of the start must still be there and pass.'
+
+/** Reasons for people, and the text for the next prompt, which says what must hold and not how Ralph knows. */
+export function describeProof(finding: Finding, claim: Claim): { readonly reasons: string[]; readonly prompt: string } {
+  return { reasons: [...listReasons(finding, claim), ...claim.notes], prompt: writePrompt(finding, claim) }
+}
+
+function listReasons({ verdict, now, lost = [], packages, redBefore, old = now }: Finding, claim: Claim): string[] {
+  switch (verdict) {
+    case 'proved':
+      return redBefore ? [describeRedBefore(redBefore.tests)] : [describeFixed(old)]
+    case 'refused':
+      return now.filter(isRed).map(describeRed)
+    case 'unproven':
+      return [claim.isChanged ? nothingNewCanFail : 'No file has changed since the sprint began.']
+    case 'contested':
+      return packages === undefined
+        ? [`With the tests of the start: ${lost.map(describeRed).join('; ')}`, ...describeFrozen(claim)]
+        : [`The installed packages are not those of the start: ${packages}`]
+    case 'flaky':
+      return [
+        `Red, and passed when run again: ${few([...now, ...old].flatMap(({ judged }) => judged.tests?.flaky ?? []))}`,
+      ]
+    case 'failed-to-run':
+      return []
+  }
+}
+
+const isRed = ({ judged }: JudgedCheck): boolean => judged.problem !== undefined
+
+function describeRed({ check, judged: { problem = '', tests } }: JudgedCheck): string {
+  if (check.heldOut !== undefined) return 'a held-out check is red'
+  const names = [...(tests?.missing ?? []), ...(tests?.newlyRed ?? []), ...(tests?.stillRed ?? [])]
+  return `${check.name ?? check.run}: ${problem}${names.length > 0 ? ` (${few(names)})` : ''}`
+}
+
+const describeRedBefore = (tests: readonly string[]): string =>
+  tests.length > 0 ? `red without the change: ${few(tests)}` : 'the new tests are red without the change'
+
+function describeFixed(old: readonly JudgedCheck[]): string {
+  const fixed = old.flatMap(({ judged }) => judged.tests?.fixed ?? [])
+  const checks = old.filter(({ record }) => !record.passed).map(({ check }) => check.name ?? check.run)
+  return `red before, green now: ${few(fixed.length > 0 ? fixed : checks)}`
+}
+
+const describeFrozen = ({ frozenChanges }: Claim): string[] =>
+  frozenChanges.length === 0 ? [] : [`The agent changed: ${few(frozenChanges.map(({ path }) => path))}`]
+
+const few = (names: readonly string[]): string => {
+  const all = [...new Set(names)]
+  return all.length <= 5 ? all.join(', ') : `${all.slice(0, 5).join(', ')} and ${all.length - 5} more`
+}
+
+function writePrompt({ verdict, now }: Finding, claim: Claim): string {
+  if (verdict === 'unproven') {
+    const why = claim.isChanged ? nothingNewCanFail : 'No file has changed since the sprint began.'
+    return `${why} Show that your work does what the goal asks: add a test that fails without your change and passes with it. If there is nothing left to do, or no test can show it, report needs-human and say so. That is an honest end.`
+  }
+  const tests = now.filter(({ check }) => check.heldOut === undefined).flatMap(({ judged }) => judged.tests ?? [])
+  const lines = [
+    ...list(
+      'Red',
+      tests.flatMap(({ stillRed, newlyRed }) => [...stillRed, ...newlyRed]),
+    ),
+    ...list(
+      'Missing, skipped or not run',
+      tests.flatMap(({ missing }) => missing),
+    ),
+    ...(now.some((each) => isRed(each) && each.check.heldOut !== undefined) ? ['A held-out check is red.'] : []),
+  ]
+  return [groundRules, ...lines, honestEnd].join('\n\n')
+}
+
+const list = (title: string, ids: readonly string[]): string[] =>
+  ids.length === 0
+    ? []
+    : [
+        `${title}:\n${[...new Set(ids)]
+          .slice(0, 30)
+          .map((id) => `- ${id}`)
+          .join('\n')}`,
+      ]
