@@ -82,7 +82,7 @@ describe('its script', () => {
     const secret = 'sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789'
     const leaky: Setup = { answers: { 1: { ...done, summary: `used ${secret}` } } }
     const kept = async (inputs: Readonly<Record<string, string>>) => {
-      const { outputs, stdout, sprint } = await runAction(leaky, { 'sprint-dir': 's', ...inputs })
+      const { outputs, stdout } = await runAction(leaky, { 'sprint-dir': 's', ...inputs })
       const folder = /^artifact-path=(.*)$/m.exec(outputs)?.[1] ?? ''
       return { stdout, files: (await readdir(folder)).toSorted(), path: folder }
     }
