@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
+import type { FleetRow } from '../../../contract/fleet/agent.ts'
 import { agentQuery, agentsQuery, checksQuery, estimateQuery, machinesQuery } from '../../data/queries.ts'
 import { Kbd } from '../../ui/badge.tsx'
 import { commandKey } from '../../words/command-key.ts'
@@ -103,12 +104,7 @@ function StartForm({ wanted, onClose }: { wanted: string; onClose: () => void })
         />
         <ProtocolChoice value={draft.protocol} onChange={(protocol) => change({ protocol })} />
         <ChecksField draft={draft} detected={detected} change={change} />
-        {row?.sprint?.question && (
-          <p role="status" className="rounded-md bg-warn-bg px-3 py-2 text-warn">
-            {row.agent.name} is waiting for an answer: {row.sprint.question.reason}. A new run leaves that question
-            open.
-          </p>
-        )}
+        <OpenQuestionNotice row={row} />
         <WhereFields draft={draft} change={change} problems={shown} rows={rows} busy={busy} />
         <ProgramFields draft={draft} change={change} row={row} making={draft.agentId === newAgent} />
         <LimitsFields draft={draft} change={change} problems={shown} />
@@ -117,15 +113,7 @@ function StartForm({ wanted, onClose }: { wanted: string; onClose: () => void })
         <p className="min-w-0 flex-1 basis-60 text-sm text-dim">
           {words ?? 'No history of this agent yet, so no estimate.'}
         </p>
-        <Button
-          kind="primary"
-          disabled={start.busy}
-          onClick={submit}
-          className="h-auto max-w-full min-w-0 shrink flex-col items-start gap-0 py-1 text-left whitespace-normal"
-        >
-          <span>{describeStart(draft, busy, place)}</span>
-          <span className="text-sm font-normal">{describeStartLimits(draft)}</span>
-        </Button>
+        <StartButton words={describeStart(draft, busy, place)} draft={draft} busy={start.busy} onClick={submit} />
         <span className="max-sm:hidden">
           <Kbd>{commandKey}↵</Kbd>
         </span>
@@ -133,3 +121,29 @@ function StartForm({ wanted, onClose }: { wanted: string; onClose: () => void })
     </div>
   )
 }
+
+type StartButtonProps = {
+  readonly words: string
+  readonly draft: Draft
+  readonly busy: boolean
+  readonly onClick: () => void
+}
+
+const StartButton = ({ words, draft, busy, onClick }: StartButtonProps) => (
+  <Button
+    kind="primary"
+    disabled={busy}
+    onClick={onClick}
+    className="h-auto max-w-full min-w-0 shrink flex-col items-start gap-0 py-1 text-left whitespace-normal"
+  >
+    <span>{words}</span>
+    <span className="text-sm font-normal">{describeStartLimits(draft)}</span>
+  </Button>
+)
+
+const OpenQuestionNotice = ({ row }: { row: FleetRow | undefined }) =>
+  row?.sprint?.question && (
+    <p role="status" className="rounded-md bg-warn-bg px-3 py-2 text-warn">
+      {row.agent.name} is waiting for an answer: {row.sprint.question.reason}. A new run leaves that question open.
+    </p>
+  )
