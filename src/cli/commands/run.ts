@@ -41,6 +41,11 @@ export const runOptions = {
     value: 'DIR',
     description: 'folder with workflows; default: .claude/workflows of the project',
   },
+  proof: {
+    type: 'string',
+    value: 'WORD',
+    description: 'required or optional: whether done needs a test that fails without the change; for this run',
+  },
   'accept-changes': {
     type: 'boolean',
     description: 'apply changes of SPRINT.yaml, its workflow or the user configuration since the start',
@@ -126,13 +131,14 @@ export type RunValues = {
 export async function runChosen(values: RunValues, io: Io, choose: (io: Io) => Promise<ChosenSprint>): Promise<number> {
   const ci = isCi(values.ci, io.env) ? createCiOutput(io) : undefined
   const shown = ci && values.json !== true ? ci.io : io
+  const proof = parseProofFlag(values.proof)
   try {
     const { sprintDir, isNew } = await choose(shown)
     // The SPRINT.yaml of a new sprint has the limits already.
     const limits = isNew ? parseLimits({}) : parseLimits(values)
     if (values.detach === true) return await detach(sprintDir, isNew ? { ...values, ...noLimitFlags } : values, shown)
     const keepAwake = values['no-keep-awake'] !== true
-    return await runInTerminal({ ...values, sprintDir, limits, ci, keepAwake }, shown)
+    return await runInTerminal({ ...values, sprintDir, limits, proof, ci, keepAwake }, shown)
   } catch (error) {
     if (values.json !== true) ci?.showError(error)
     throw error
@@ -172,4 +178,9 @@ function parseDurationFlag(text: string | undefined): number | undefined {
   const ms = parseDuration(text)
   if (ms > 0) return ms
   throw new RalphError('USAGE', `--max-duration expects a duration such as 30m or 2h, not "${text}"`)
+}
+
+function parseProofFlag(text: string | undefined): 'required' | 'optional' | undefined {
+  if (text === undefined || text === 'required' || text === 'optional') return text
+  throw new RalphError('USAGE', `--proof is "required" or "optional", not "${text}"`)
 }

@@ -9,14 +9,18 @@ export async function askYesOrNo(
   io: Io,
   usual: 'yes' | 'no' = 'no',
 ): Promise<'yes' | 'no' | undefined> {
+  const answer = await askLine(`${question} ${usual === 'yes' ? '[Y/n]' : '[y/N]'} `, io)
+  if (answer === undefined || answer === '') return answer === '' ? usual : undefined
+  return /^y(?:es)?$/i.test(answer) ? 'yes' : 'no'
+}
+
+/** Asks the user for one line on the terminal; undefined without one, or if the user cancelled. */
+export async function askLine(question: string, io: Io): Promise<string | undefined> {
   if (!io.isTerminal || !process.stdin.isTTY) return undefined
   const { createTerminalInterview } = await import('./terminal-interview.ts')
   const terminal = createTerminalInterview()
   try {
-    const answer = await terminal.ask(`${question} ${usual === 'yes' ? '[Y/n]' : '[y/N]'} `)
-    if (answer === undefined) return undefined
-    if (answer.trim() === '') return usual
-    return /^y(?:es)?$/i.test(answer.trim()) ? 'yes' : 'no'
+    return (await terminal.ask(question))?.trim()
   } finally {
     terminal.close()
   }

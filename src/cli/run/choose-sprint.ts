@@ -31,12 +31,26 @@ export type ChosenSprint = {
 export async function chooseSprint(request: SprintRequest, io: Io): Promise<ChosenSprint> {
   const { given, goal } = request
   if (goal !== undefined) return chooseForGoal({ ...request, goal }, io)
+  const isGoal = given !== undefined && looksLikeGoal(given) && (await lookUpSprint(given, io)) === undefined
+  if (isGoal) return chooseForGoal({ ...request, given: undefined, goal: given }, io)
+  refuseGoalFlags(request)
   if (given === undefined) return { sprintDir: await findLatest(io), isNew: false }
   const found = await lookUpSprint(given, io)
   if (found) return { sprintDir: found.sprintDir, isNew: false }
-  if (looksLikeGoal(given)) return chooseForGoal({ ...request, given: undefined, goal: given }, io)
   if (!looksLikePath(given)) throw unknownSprint(given)
   return { sprintDir: (await findSprint(given, io)).sprintDir, isNew: false }
+}
+
+/** Flags that only a new sprint can follow. */
+function refuseGoalFlags({ checks, worktree }: SprintRequest): void {
+  if (checks !== undefined)
+    throw new RalphError('USAGE', 'run: --check belongs to a new sprint with --goal "…"', {
+      hint: 'write "done-when: [{run: …}]" into the SPRINT.yaml of this one',
+    })
+  if (worktree === true)
+    throw new RalphError('USAGE', 'run: --worktree belongs to a new sprint with --goal "…"', {
+      hint: 'write "worktree: {enabled: true}" into the SPRINT.yaml of this one before its first run',
+    })
 }
 
 const looksLikePath = (text: string): boolean => /[/\\]|\.ya?ml$/.test(text)
