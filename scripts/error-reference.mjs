@@ -66,6 +66,11 @@ const groups = [
         'Another process runs this sprint.',
         '`ralph watch` shows it, `ralph stop` ends it. A lock of a dead process is taken over by itself.',
       ],
+      WORK_TREE_BUSY: [
+        'Another sprint works on the same files.',
+        'Wait for it, stop it with `ralph stop`, or start the new one with `--worktree`.',
+      ],
+      NO_QUESTION: ['The sprint has no open question.', '`ralph tell` sends the agent a message without one.'],
       NOT_RUNNING: [
         'No run is active that could be paused, stopped or messaged.',
         '`ralph status` says how the sprint stands.',
@@ -74,11 +79,11 @@ const groups = [
       PROGRESS_NOT_FOUND: ['The sprint has never been compiled or run.', '`ralph compile` or `ralph run`.'],
       PROGRESS_INVALID: [
         'PROGRESS.yaml is not what Ralph wrote, or of another version.',
-        '`ralph doctor <sprint-dir>` says what is wrong and repairs what is safe.',
+        '`ralph doctor <sprint>` says what is wrong and repairs what is safe.',
       ],
       JOURNAL_DAMAGED: [
         'Records in the middle of the journal are damaged.',
-        '`ralph doctor <sprint-dir>` shows them; `--repair` sets them aside.',
+        '`ralph doctor <sprint>` shows them; `--repair` sets them aside.',
       ],
       CHECKPOINT_NOT_FOUND: [
         'There is no checkpoint for that iteration.',

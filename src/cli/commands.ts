@@ -18,6 +18,7 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
   },
   run: { summary: 'Run a sprint until its goal is reached', load: async () => (await import('./commands/run.ts')).run },
   status: { summary: 'Show the status of sprints', load: async () => (await import('./commands/status.ts')).status },
+  list: { summary: 'List the sprints of this project', load: async () => (await import('./commands/status.ts')).list },
   watch: {
     summary: 'Watch a sprint that runs in another terminal',
     load: async () => (await import('./commands/watch.ts')).watch,
@@ -29,6 +30,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
   report: {
     summary: 'Write a report of a sprint as one HTML page or as Markdown',
     load: async () => (await import('./commands/report.ts')).report,
+  },
+  'follow-up': {
+    summary: 'Continue from a finished sprint with a new goal',
+    load: async () => (await import('./commands/follow-up.ts')).followUp,
   },
   answer: {
     summary: 'Answer the open question of a sprint',

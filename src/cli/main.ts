@@ -37,10 +37,11 @@ function cliOverview(): string {
     ...Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`),
     '',
     'Start:  ralph demo                      see it work in ten seconds',
-    '        ralph run --goal "…"            run on this project',
+    '        ralph run "Make all tests pass" run on this project',
     '        ralph <command> --help          show all options of a command',
     '',
-    'Exit codes: 0 done or paused on request, 1 failed or invalid input, 2 waiting for a human, 3 limit reached, 130 interrupted.',
+    'Exit codes: 0 goal reached, 1 failed or invalid input, 2 waiting for your answer, 3 limit reached, 4 paused,',
+    '            5 reached without proof (with --ci), 130 interrupted.',
   ].join('\n')
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
-/** Names that become folders: no separators, no leading dots, nothing that a shell or a path would interpret. */
-export const idPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/
+/** Names that become folders, in any script: at most 255 bytes, no separators, no leading dots, nothing that a shell or a path would interpret. */
+export const idPattern = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]{0,79}$|^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/u
 
 export const SprintId = z
   .string()

@@ -323,7 +323,13 @@ export const Progress = fileObject({
     .optional()
     .describe('Standard mode: status that the sprint takes once all running work has ended'),
   humanNeeded: HumanNeeded.optional().describe('The open question'),
-  answer: fileObject({ question: z.string(), answer: z.string(), at: Timestamp })
+  answer: fileObject({
+    question: z.string(),
+    details: z.string().optional(),
+    options: z.array(z.string()).optional(),
+    answer: z.string(),
+    at: Timestamp,
+  })
     .optional()
     .describe("The user's answer; the next prompt includes it"),
   messages: z

@@ -75,7 +75,7 @@ async function startNewSegment(
   if (!progress || !damaged) {
     throw new RalphError('JOURNAL_DAMAGED', 'neither the journal nor PROGRESS.yaml holds a usable state', {
       place: { file: damaged?.file ?? sprintDir },
-      hint: 'start over with: ralph compile <sprint-dir> --fresh',
+      hint: 'start over with: ralph compile <sprint> --fresh',
     })
   }
   const aside = await quarantineSegment(damaged.file)

@@ -68,5 +68,5 @@ async function applyChanges(
 const notCompiledError = (sprintDir: string): RalphError =>
   new RalphError('PROGRESS_NOT_FOUND', 'the sprint has no state', {
     place: { file: progressPath(sprintDir) },
-    hint: 'create it with: ralph compile <sprint-dir>',
+    hint: 'create it with: ralph compile <sprint>',
   })

@@ -4,6 +4,7 @@ import { startAttempt } from './core/interrupted.ts'
 import { describeSpentLimit } from './core/limits.ts'
 import { createIllegalFact, getLiveIteration, replaceLive } from './core/live-iteration.ts'
 import { andThen, createNote, type Decision, type Order } from './core/order.ts'
+import { resolveAnswer } from './core/question.ts'
 import { scheduleRest, isEnding, restOnRequest } from './core/rest.ts'
 import { setHistory, setInbox, setRun, setStats, type Sprint } from './core/sprint.ts'
 import type { StepEdit } from './core/way.ts'
@@ -170,9 +171,11 @@ function onNotified(sprint: Sprint, { results }: Extract<Fact, { type: 'notified
 function onAnswered(sprint: Sprint, fact: Extract<Fact, { type: 'answered' }>): Decision {
   const { question } = sprint
   if (!question || sprint.status !== 'needs-human') throw createIllegalFact(sprint, fact, 'there is no open question')
-  const accepted = acceptByAnswer(sprint, fact.answer, fact.at)
+  const chosen = resolveAnswer(question, fact.answer)
+  const accepted = acceptByAnswer(sprint, chosen, fact.at)
   if (accepted) return { sprint: accepted, orders: [] }
-  const answer = { question: question.reason, answer: fact.answer, at: fact.at }
+  const { reason, details, options } = question
+  const answer = { question: reason, details, ...(options && { options }), answer: chosen, at: fact.at }
   const { claimQuestion: _claim, ...history } = sprint.history
   return {
     sprint: {

@@ -72,7 +72,8 @@ it.each([
   ['a limit of nothing', ['run', 's', '-n', '0'], /^error USAGE  .*above 0.*\n$/],
   ['a duration without a unit', ['run', 's', '--max-duration', '30'], /^error USAGE  .*30m.*\n$/],
   ['an argument too many', ['compile', 's', 'other'], /^error USAGE  .*"other".*\n$/],
-  ['an argument too few', ['compile'], /^error USAGE  .*<sprint-dir>.*\n$/],
+  ['an argument too few', ['validate'], /^error USAGE  .*<workflow.yaml>.*\n$/],
+  ['no name where there is no sprint', ['compile'], /^error SPRINT_NOT_FOUND  .*ralph run .*\n$/],
   [
     'a command that is almost right',
     ['complie', 's'],
@@ -138,7 +139,7 @@ it('prints JSON for every command when asked to', async () => {
   expect(await json('answer', 's', 'a')).toEqual(succeeds([{ question: 'Which?', answer: 'a' }]))
   expect(await meanwhile('run', 'pause', 'go')).toEqual({
     asked: succeeds([{ requested: 'paused', when: 'iteration' }]),
-    exitCode: 0,
+    exitCode: 4,
     last: expect.objectContaining({ type: 'sprint-rested', status: 'paused', at: expect.any(String) }),
   })
   expect(await meanwhile('resume', 'stop', 'go on')).toEqual({
@@ -172,12 +173,14 @@ it('prints JSON for every command when asked to', async () => {
   expect(await json('status', 's')).toEqual(
     succeeds([{ folder: 's', progress: expect.objectContaining({ status: 'interrupted', 'dynamic-steps': [] }) }]),
   )
-  expect(await json('watch', 's')).toEqual(
-    succeeds([
+  expect(await json('watch', 's')).toEqual({
+    exitCode: 130,
+    stderr: '',
+    output: [
       expect.objectContaining({ type: 'note', text: 'this sprint is not running' }),
       expect.objectContaining({ type: 'sprint-rested', status: 'interrupted' }),
-    ]),
-  )
+    ],
+  })
   expect(await json('logs', 's')).toEqual(
     succeeds(expect.arrayContaining([expect.objectContaining({ type: 'agent', iteration: 3, attempt: 1 })])),
   )
@@ -189,6 +192,12 @@ it('prints JSON for every command when asked to', async () => {
     succeeds([{ folder: expect.stringMatching(/^\.claude\/sprints\/.*_auth$/) }]),
   )
   expect(await json('status')).toEqual(succeeds([[{ folder: expect.any(String), progress: null }]]))
+  expect(await json('list')).toEqual(succeeds([[{ folder: expect.any(String), progress: null }]]))
+  const unfinished = await json('follow-up', 's', 'more')
+  expect([unfinished.exitCode, JSON.parse(unfinished.stderr)]).toEqual([
+    1,
+    { error: expect.objectContaining({ code: 'USAGE', place: { file: 's' } }) },
+  ])
   const [agents] = (await json('agents')).output
   expect(agents).toContainEqual(expect.objectContaining({ name: 'claude', installed: true }))
   expect(await json('doctor', 's')).toEqual(
@@ -271,7 +280,7 @@ it('creates a sprint folder with a SPRINT.yaml that compiles, and overwrites not
 
   expect(exitCode).toBe(0)
   const folder = '.claude/sprints/2026-11-15_auth'
-  expect(stdout).toContain(`ralph run ${folder}`)
+  expect(stdout).toContain('ralph run auth\n')
   expect(await sprint.ralph('compile', folder)).toMatchObject({ exitCode: 0, stderr: '' })
   const before = await sprint.contents()
   expect(await sprint.ralph('init', '2026-11-15_auth')).toEqual(refused(/error SPRINT_EXISTS  .*\n$/))

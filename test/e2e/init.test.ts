@@ -195,7 +195,7 @@ describe('questions on a terminal', () => {
 
     expect(await terminal.ended).toBe(0)
     expect(terminal.shown()).toBe(
-      '.claude/sprints/2026-11-15_x/SPRINT.yaml written\nfill in the goal, then: ralph run .claude/sprints/2026-11-15_x\n',
+      '.claude/sprints/2026-11-15_x/SPRINT.yaml written\nfill in the goal, then: ralph run x\n',
     )
   })
 })

@@ -24,7 +24,7 @@ it('shows a run on a terminal and handles its keys: help, message, pause; restor
   await terminal.sees('pausing after this iteration')
   await sprint.release('go')
 
-  expect(await terminal.ended).toBe(0)
+  expect(await terminal.ended).toBe(4)
   expect(terminal.shown()).toMatch(/■ paused[\s\S]*resume with: ralph run s/)
   expect(await sprint.progress()).toMatchObject({ status: 'paused', messages: [{ text: 'with a knife' }] })
   expect(terminal.raw().lastIndexOf(shows)).toBeGreaterThan(terminal.raw().lastIndexOf(hides))

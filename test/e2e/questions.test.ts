@@ -44,7 +44,7 @@ it('keeps the steps that came with the question', async () => {
 })
 
 it.each([
-  ['there is no question', 'FACT_ILLEGAL', ['answer', 's', 'yes']],
+  ['there is no question', 'NO_QUESTION', ['answer', 's', 'yes']],
   ['the answer is empty', 'USAGE', ['answer', 's', ' ']],
   ['the answer is missing', 'USAGE', ['answer', 's']],
   ['there is no such folder', 'SPRINT_NOT_FOUND', ['answer', 'nowhere', 'yes']],

@@ -25,7 +25,7 @@ it.each([
   await pauseIt(sprint, run)
   await sprint.release('go')
 
-  expect(await run.ended).toMatchObject({ exitCode: 0 })
+  expect(await run.ended).toMatchObject({ exitCode: 4 })
   expect((await sprint.progress()).status).toBe('paused')
   const transcripts = await readTranscripts(sprint)
   expect(Object.keys(transcripts)).toEqual(['iteration-1.jsonl', 'iteration-2.jsonl'])

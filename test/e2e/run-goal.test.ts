@@ -16,7 +16,11 @@ it('runs a goal without any YAML, in a sprint folder that it creates', async () 
   expect(exitCode).toBe(0)
   expect(stdout).toContain('accepted, unchecked')
   expect(stderr).toContain(folder)
-  expect(parse(await sprint.read(`${folder}/SPRINT.yaml`))).toEqual({ workflow: 'ralph', goal })
+  expect(parse(await sprint.read(`${folder}/SPRINT.yaml`))).toEqual({
+    workflow: 'ralph',
+    goal,
+    limits: { iterations: 50, usd: 20 },
+  })
   expect(parse(await sprint.read(`${folder}/PROGRESS.yaml`))).toMatchObject({ status: 'completed', goal })
   expect((await sprint.read(`${folder}/.gitignore`)).split('\n').slice(0, 2)).toEqual(['*', '!SPRINT.yaml'])
   expect(await sprint.calls()).toEqual([

@@ -6,7 +6,7 @@ import { createTestSprint, waitUntil, type Setup } from '../support/sprint.ts'
 const proceed = { status: 'continue', summary: 'on' }
 const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' }
 
-it('SIGINT once finishes the iteration with its checks and hooks, then pauses with exit 0', async () => {
+it('SIGINT once finishes the iteration with its checks and hooks, then pauses with exit 4', async () => {
   const sprint = await createTestSprint({
     sprint: {
       'done-when': [{ run: 'true', name: 'quick', 'each-iteration': true }],
@@ -19,7 +19,7 @@ it('SIGINT once finishes the iteration with its checks and hooks, then pauses wi
   run.signal('SIGINT')
   await sprint.release('go')
 
-  expect(await run.ended).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('paused') })
+  expect(await run.ended).toMatchObject({ exitCode: 4, stdout: expect.stringContaining('paused') })
   const progress = await sprint.progress()
   expect(progress.status).toBe('paused')
   expect(progress.iterations).toEqual([

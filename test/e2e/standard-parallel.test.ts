@@ -183,7 +183,7 @@ it('SIGINT lets everything running finish, then pauses', async () => {
   expect((await sprint.progress()).status).toBe('in-progress')
   await sprint.release('two')
 
-  expect(await run.ended).toMatchObject({ exitCode: 0 })
+  expect(await run.ended).toMatchObject({ exitCode: 4 })
   expect(await sprint.progress()).toMatchObject({ status: 'paused', stats: { 'completed-steps': 2 } })
   expect(await sprint.run()).toMatchObject({ exitCode: 0 })
   expect(await sprint.calls()).toHaveLength(3)

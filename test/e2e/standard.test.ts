@@ -154,7 +154,7 @@ describe('D4: a breakpoint', () => {
       answers: { '*': completedReport },
     })
 
-    expect(await sprint.run()).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('breakpoint') })
+    expect(await sprint.run()).toMatchObject({ exitCode: 4, stdout: expect.stringContaining('breakpoint') })
     expect(await sprint.progress()).toMatchObject({
       status: 'paused-at-breakpoint',
       'breakpoint-phase-id': 'a',
@@ -173,7 +173,7 @@ describe('D4: a breakpoint', () => {
       answers: { '*': completedReport },
     })
 
-    expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+    expect(await sprint.run()).toMatchObject({ exitCode: 4 })
     expect(await sprint.progress()).toMatchObject({ status: 'paused-at-breakpoint', 'breakpoint-phase-id': 'c' })
 
     expect(await sprint.run()).toMatchObject({ exitCode: 0 })

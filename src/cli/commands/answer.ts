@@ -1,20 +1,49 @@
-import { openSprintFolder } from '../../storage/state/sprint-folder.ts'
+import { RalphError } from '../../contract/errors.ts'
 import { defineCommand } from '../io/command.ts'
-import { answerQuestion } from '../sprint/requests.ts'
+import type { Io } from '../io/io.ts'
+import { findSprintAndValue, isNoSprint } from '../sprint/find-sprint.ts'
+import { answerQuestion, requireQuestion } from '../sprint/requests.ts'
+import { loadProgress } from '../sprint/sprint-state.ts'
+import { questionLines } from '../view/receipt.ts'
 
 export const answer = defineCommand({
   name: 'answer',
   summary: 'Answer the open question of a sprint',
-  arguments: ['<sprint-dir>', '<answer>'],
+  arguments: ['[sprint]', '[answer]'],
   options: { json: { type: 'boolean', description: 'print {question, answer} as JSON' } },
-  details: 'Ralph puts the answer into the next prompt. Resume with: ralph run <sprint-dir>',
-  examples: ['ralph answer .claude/sprints/2026-11-15_auth "Use the staging database"'],
-  async run({ values, positionals: [given = '', text = ''] }, io) {
-    const sprintDir = openSprintFolder(given)
-    const question = await answerQuestion({ sprintDir, given }, text, io)
+  details: `Takes the number of an option, or any text. The next prompt has the question, its options and your answer.
+Without an answer, prints the question and asks for it on a terminal. Without a sprint, answers the one that asks.
+Resume with: ralph run`,
+  examples: ['ralph answer 2', 'ralph answer auth "Use the staging database"'],
+  async run({ values, positionals }, io) {
+    const found = await findSprintAndValue(positionals, isNoSprint(io), io, hasQuestion)
+    const text = found.value ?? (await askForAnswer(found, io))
+    const answered = await answerQuestion(found, text, io)
     io.print(
-      values.json === true ? JSON.stringify({ question, answer: text }) : `answered; resume with: ralph run ${given}`,
+      values.json === true
+        ? JSON.stringify(answered)
+        : `answered: ${answered.answer}; resume with: ralph run ${found.name}`,
     )
     return 0
   },
 })
+
+const hasQuestion = async (sprintDir: string): Promise<boolean> =>
+  (await loadProgress(sprintDir).catch(() => undefined))?.humanNeeded !== undefined
+
+async function askForAnswer(sprint: { readonly sprintDir: string; readonly name: string }, io: Io): Promise<string> {
+  const question = await requireQuestion(sprint, io)
+  if (!io.isTerminal || !process.stdin.isTTY) {
+    throw new RalphError('USAGE', `answer: missing [answer] to: ${question.reason}`, {
+      hint: `ralph answer ${sprint.name} "…"`,
+    })
+  }
+  for (const line of questionLines(question)) io.print(line)
+  const { createTerminalInterview } = await import('../io/terminal-interview.ts')
+  const terminal = createTerminalInterview()
+  try {
+    return (await terminal.ask('> ')) ?? ''
+  } finally {
+    terminal.close()
+  }
+}

@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { isErrorDiagnostic } from '../../compiler/parse/diagnostics.ts'
 import { Progress } from '../../contract/progress.ts'
-import { openSprintFolder, progressPath } from '../../storage/state/sprint-folder.ts'
+import { progressPath } from '../../storage/state/sprint-folder.ts'
 import { defineCommand } from '../io/command.ts'
 import { compileSprint, printDiagnostics } from '../sprint/compile-sprint.ts'
 import type { Io } from '../io/io.ts'
+import { findSprint } from '../sprint/find-sprint.ts'
 import { compilePlan } from '../sprint/compile-plan.ts'
 import { createFreshFolder } from '../sprint/new-sprint.ts'
 import { displayPath } from '../io/display-path.ts'
@@ -13,7 +14,7 @@ import { openSprint } from '../../host/open-sprint.ts'
 export const compileCommand = defineCommand({
   name: 'compile',
   summary: 'Check SPRINT.yaml and its workflow, and write PROGRESS.yaml',
-  arguments: ['<sprint-dir>'],
+  arguments: ['[sprint]'],
   options: {
     workflows: {
       type: 'string',
@@ -28,13 +29,9 @@ export const compileCommand = defineCommand({
   },
   details:
     'A sprint that has already run keeps its history: changes in SPRINT.yaml update its configuration, and the command lists them.',
-  examples: [
-    'ralph compile .claude/sprints/2026-11-15_auth',
-    'ralph compile s --dry-run --json',
-    'ralph compile s --fresh',
-  ],
-  async run({ values, positionals: [given = ''] }, io) {
-    const opened = openSprintFolder(given)
+  examples: ['ralph compile', 'ralph compile auth --dry-run --json', 'ralph compile auth --fresh'],
+  async run({ values, positionals: [given] }, io) {
+    const { sprintDir: opened } = await findSprint(given, io)
     if (values['dry-run'] === true) return checkSprint(opened, values, io)
     const sprintDir = values.fresh === true ? await createFreshFolder(opened) : opened
     const { diagnostics, plan } = await compilePlan({ sprintDir, ...values }, io)

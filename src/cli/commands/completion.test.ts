@@ -15,7 +15,7 @@ const table = {
       defineCommand({
         ...about,
         name: 'run',
-        arguments: ['[sprint-dir]'],
+        arguments: ['[sprint]'],
         options: {
           agent: { type: 'string', short: 'a', value: 'NAME', description: 'agent' },
           output: { type: 'string', value: 'FILE', description: 'where' },
@@ -54,6 +54,7 @@ describe('the completion of bash', () => {
     ['options of the command', ['ralph', 'run', '--g'], ['--goal']],
     ['no options of other commands', ['ralph', 'restore', '--g'], []],
     ['sprints by their names', ['ralph', 'run', '2026-'], ['.claude/sprints/2026-11-15_auth']],
+    ['sprints by their short names', ['ralph', 'run', 'au'], ['auth']],
     ['folders, also hidden ones', ['ralph', 'run', '.cl'], ['.claude']],
     ['names with blanks as one', ['ralph', 'run', '2026 '], ['.claude/sprints/2026 with blanks']],
     ['agents', ['ralph', 'run', '--agent', 'cod'], ['codex']],
@@ -88,7 +89,7 @@ describe('ralph completion', () => {
   it('refuses an unknown shell', async () => {
     await expect(completionFor(table).run(['bsh'], createTestIo().io)).rejects.toMatchObject({
       code: 'USAGE',
-      hint: 'did you mean bash?',
+      hint: 'did you mean bash? shells: bash, zsh, fish',
     })
   })
 })

@@ -32,6 +32,6 @@ export const completionFor = (table: Readonly<Record<string, CompletionEntry>>):
 function unknownShell(given: string): RalphError {
   const meant = findNearestWord(given, shells)
   return new RalphError('USAGE', `completion: unknown shell "${given}"`, {
-    hint: meant ? `did you mean ${meant}?` : `shells: ${shells.join(', ')}`,
+    hint: `${meant ? `did you mean ${meant}? ` : ''}shells: ${shells.join(', ')}`,
   })
 }

@@ -1,21 +1,21 @@
-import { openSprintFolder } from '../../storage/state/sprint-folder.ts'
 import { diffIterations } from '../../storage/git/workspace.ts'
 import { defineCommand, parsePositiveNumber } from '../io/command.ts'
+import { findSprintAndValue } from '../sprint/find-sprint.ts'
 import { resolveSprintWorkspace } from '../sprint/changes.ts'
 import { requireProgress } from '../sprint/sprint-state.ts'
 
 export const diff = defineCommand({
   name: 'diff',
   summary: 'Show the changes of an iteration or of the whole sprint',
-  arguments: ['<sprint-dir>', '[iteration]'],
+  arguments: ['[sprint]', '[iteration]'],
   options: {
     stat: { type: 'boolean', description: 'list files and counts only' },
     json: { type: 'boolean', description: 'print {from, to, diff} as JSON' },
   },
   details: 'Compares checkpoints, so it includes committed and uncommitted changes.',
-  examples: ['ralph diff .claude/sprints/2026-11-15_auth', 'ralph diff s 3 --stat'],
-  async run({ values, positionals: [given = '', iteration] }, io) {
-    const sprintDir = openSprintFolder(given)
+  examples: ['ralph diff', 'ralph diff 3', 'ralph diff auth 3 --stat'],
+  async run({ values, positionals }, io) {
+    const { sprintDir, value: iteration } = await findSprintAndValue(positionals, isWholeNumber, io)
     const progress = await requireProgress(sprintDir, io)
     const number = parsePositiveNumber(iteration, 'diff: [iteration]')
     const range = { from: number === undefined ? 0 : number - 1, to: number ?? progress.stats.currentIteration }
@@ -29,3 +29,5 @@ export const diff = defineCommand({
     return 0
   },
 })
+
+const isWholeNumber = (text: string): boolean => /^\d+$/.test(text)

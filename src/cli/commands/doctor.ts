@@ -4,10 +4,11 @@ import type { Finding } from '../../doctor/finding.ts'
 import { checkInvariants } from '../../doctor/invariants.ts'
 import { examineSprint, type SprintExamination } from '../../doctor/examine.ts'
 import { repairSprint } from '../../doctor/repair.ts'
-import { openSprintFolder } from '../../storage/state/sprint-folder.ts'
+import { findSprint } from '../sprint/find-sprint.ts'
 import { defineCommand } from '../io/command.ts'
 import { examineMachine, type MachineObservation } from '../agents/examine-machine.ts'
 import type { Io } from '../io/io.ts'
+import { pluralize } from '../../words/counts.ts'
 import { toOneLine } from '../../words/text.ts'
 import { createPaint } from '../io/paint.ts'
 import { displayPath } from '../io/display-path.ts'
@@ -15,7 +16,7 @@ import { displayPath } from '../io/display-path.ts'
 export const doctor = defineCommand({
   name: 'doctor',
   summary: 'Check this machine or a sprint, and repair what is safe to repair',
-  arguments: ['[sprint-dir]'],
+  arguments: ['[sprint]'],
   options: {
     repair: {
       type: 'boolean',
@@ -25,9 +26,9 @@ export const doctor = defineCommand({
   },
   details:
     'Exits with 1 only if the sprint breaks a rule; a program missing on the machine is a warning. See docs/guide/doctor.md.',
-  examples: ['ralph doctor', 'ralph doctor .claude/sprints/2026-11-15_auth', 'ralph doctor s --repair'],
+  examples: ['ralph doctor', 'ralph doctor auth', 'ralph doctor auth --repair'],
   async run({ values, positionals: [given] }, io) {
-    const sprintDir = given === undefined ? undefined : openSprintFolder(given)
+    const sprintDir = given === undefined ? undefined : (await findSprint(given, io)).sprintDir
     const repaired =
       sprintDir !== undefined && values.repair === true ? await repairSprint({ sprintDir, now: io.now }) : []
     const machine = await examineMachine(sprintDir ?? io.cwd, io)
@@ -75,7 +76,7 @@ function doctorLines(
     bold('machine'),
     ...seen,
     ...repaired.map((done) => `${green('repaired')}  ${shortenPaths(done, io)}`),
-    ...(sprint ? ['', ...sprintLines(sprint, io)] : ['', dim('to check a sprint: ralph doctor <sprint-dir>')]),
+    ...(sprint ? ['', ...sprintLines(sprint, io)] : ['', dim('to check a sprint: ralph doctor <sprint>')]),
   ]
 }
 
@@ -87,7 +88,7 @@ function sprintLines(
   const runs = entries.filter(({ kind }) => kind === 'run').length
   const isBroken = findings.some(({ level }) => level === 'broken')
   const where = progress
-    ? `${progress.status}, iteration ${progress.stats.currentIteration}; ${entries.length} records of ${runs} runs`
+    ? `${progress.status}, iteration ${progress.stats.currentIteration}; ${pluralize(entries.length, 'record')} of ${pluralize(runs, 'run')}`
     : 'has no journal yet; the first run creates one'
   return [
     `${bold(displayPath(sprintDir, io))}  ${where}`,

@@ -13,8 +13,9 @@ import { fillSprintTemplate, findTemplate, listSprintTemplates, type SprintTempl
 import { createTerminalInterview } from '../io/terminal-interview.ts'
 import type { Io } from '../io/io.ts'
 import { findFreeName, createSprint, newSprintFolder } from '../sprint/new-sprint.ts'
+import { sprintName } from '../sprint/find-sprint.ts'
 import { displayPath } from '../io/display-path.ts'
-import { renderSprintYaml, slugFromGoal, type LimitInputs } from '../sprint/sprint-files.ts'
+import { placeholderGoal, renderSprintYaml, slugFromGoal, type LimitInputs } from '../sprint/sprint-files.ts'
 
 export const init = defineCommand({
   name: 'init',
@@ -60,7 +61,7 @@ On a terminal, it asks for missing values: goal, check, agent, limits. Press Ent
   ],
   async run({ values, positionals: [name] }, io) {
     if (values['list-templates'] === true) return listTemplates(values.json === true, io)
-    if (name !== undefined && !/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name)) {
+    if (name !== undefined && !/^[\p{L}\p{N}][\p{L}\p{N}._-]*$/u.test(name)) {
       throw new RalphError('USAGE', `init: "${name}" is not a valid folder name`, {
         hint: 'use letters, digits, ".", "_" and "-"',
       })
@@ -80,7 +81,7 @@ On a terminal, it asks for missing values: goal, check, agent, limits. Press Ent
     const folder = await createSprint(name ?? findFreeName(slugFromGoal(title), io), text, io)
     if (values['write-workflow'] === true) await writeWorkflow(io)
     if (values.json === true) io.print(JSON.stringify({ folder: displayPath(folder, io) }))
-    else for (const line of [...(asks ? [''] : []), ...printInitHint(folder, answers.goal, io)]) io.print(line)
+    else for (const line of [...(asks ? [''] : []), ...(await initHint(folder, answers.goal, io))]) io.print(line)
     return 0
   },
 })
@@ -152,13 +153,11 @@ async function askOnTerminal(known: KnownAnswers): Promise<InterviewAnswers | un
   }
 }
 
-const placeholder = 'Describe what is to be reached.\nSuccess criteria:\n- what must be true at the end\n'
-
 type InitSprint = InterviewAnswers & { readonly steps?: readonly string[] | undefined }
 
 /** Writes the checks found in this project into the template. */
 function renderSprintFile(given: InitSprint, template: SprintTemplate | undefined, found: readonly string[]): string {
-  if (!template) return renderSprintYaml({ ...given, goal: given.goal ?? placeholder })
+  if (!template) return renderSprintYaml({ ...given, goal: given.goal ?? placeholderGoal })
   return fillSprintTemplate(template.text, { ...given, checks: given.checks ?? (found.length > 0 ? found : undefined) })
 }
 
@@ -169,10 +168,9 @@ function refuseExisting(name: string, io: Io): void {
   throw new RalphError('SPRINT_EXISTS', 'the sprint already exists', { place: { file: displayPath(file, io) } })
 }
 
-function printInitHint(folder: string, goal: string | undefined, io: Io): string[] {
-  const shown = displayPath(folder, io)
+async function initHint(folder: string, goal: string | undefined, io: Io): Promise<string[]> {
   const next = goal === undefined ? 'fill in the goal, then' : 'review it, then'
-  return [`${shown}/SPRINT.yaml written`, `${next}: ralph run ${shown}`]
+  return [`${displayPath(folder, io)}/SPRINT.yaml written`, `${next}: ralph run ${await sprintName(folder, io)}`]
 }
 
 async function writeWorkflow(io: Io): Promise<void> {

@@ -6,7 +6,6 @@ import type { AgentEvent } from '../../contract/events.ts'
 import type { Outcome } from '../../contract/outcome.ts'
 import type { Progress } from '../../contract/progress.ts'
 import { attemptState } from '../../platform/processes/attempt-folder.ts'
-import { openSprintFolder } from '../../storage/state/sprint-folder.ts'
 import { readSprintOwner } from '../../storage/state/sprint-lock.ts'
 import { defineCommand, parsePositiveNumber } from '../io/command.ts'
 import type { Io } from '../io/io.ts'
@@ -16,6 +15,7 @@ import { createPaint } from '../io/paint.ts'
 import { listRecordedAttempts, openAttemptReader, type RecordedAttempt } from '../report/attempts.ts'
 import { createEventFilter, type EventFilter } from '../report/event-filter.ts'
 import { createSprintRedactor } from '../io/secrets.ts'
+import { findSprint } from '../sprint/find-sprint.ts'
 import { requireProgress } from '../sprint/sprint-state.ts'
 
 const pollIntervalMs = 300
@@ -25,7 +25,7 @@ type LogsFlags = EventFilter & { readonly json?: boolean; readonly follow?: bool
 export const logs = defineCommand({
   name: 'logs',
   summary: 'Show what the agent said and did in each iteration',
-  arguments: ['<sprint-dir>'],
+  arguments: ['[sprint]'],
   options: {
     iteration: { type: 'string', short: 'i', value: 'N', description: 'show this iteration; default: the last one' },
     follow: { type: 'boolean', short: 'f', description: 'keep following until the sprint or the given iteration ends' },
@@ -40,19 +40,15 @@ export const logs = defineCommand({
   },
   details:
     'Shows every attempt of the iteration, oldest first. Combine --tool and --errors to see failed calls of that tool.',
-  examples: [
-    'ralph logs .claude/sprints/2026-11-15_auth',
-    'ralph logs s --iteration 3 --errors',
-    'ralph logs s --follow --tool Bash',
-  ],
-  async run({ values, positionals: [given = ''] }, io) {
+  examples: ['ralph logs', 'ralph logs auth --iteration 3 --errors', 'ralph logs auth --follow --tool Bash'],
+  async run({ values, positionals: [given] }, io) {
     const iteration = parsePositiveNumber(values.iteration, '--iteration')
-    const sprintDir = openSprintFolder(given)
+    const { sprintDir, name } = await findSprint(given, io)
     const progress = await requireProgress(sprintDir, io)
     const found = await listRecordedAttempts(sprintDir)
     const chosen = iteration ?? found.at(-1)?.iteration
     const isComing = values.follow === true && readSprintOwner(sprintDir) !== undefined
-    if (!isComing && !found.some((one) => one.iteration === chosen)) throw noTranscript(found, iteration, given)
+    if (!isComing && !found.some((one) => one.iteration === chosen)) throw noTranscript(found, iteration, name)
     let printed = 0
     const counting: Io = { ...io, print: (text) => (printed++, io.print(text)) }
     await showLogs({ sprintDir, progress, given: iteration, first: chosen ?? 1, options: values }, counting)

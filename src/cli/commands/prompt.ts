@@ -4,14 +4,14 @@ import { Mode, type Progress } from '../../contract/progress.ts'
 import { isGoalDriven } from '../../contract/way.ts'
 import { buildIterationPrompt } from '../../loop/prompts.ts'
 import { previewIteration } from '../../loop/way-queries.ts'
-import { openSprintFolder } from '../../storage/state/sprint-folder.ts'
 import { defineCommand, parsePositiveNumber } from '../io/command.ts'
+import { findSprint } from '../sprint/find-sprint.ts'
 import { requireProgress } from '../sprint/sprint-state.ts'
 
 export const prompt = defineCommand({
   name: 'prompt',
   summary: 'Print the next prompt',
-  arguments: ['<sprint-dir>'],
+  arguments: ['[sprint]'],
   options: {
     mode: {
       type: 'string',
@@ -25,9 +25,9 @@ export const prompt = defineCommand({
     },
     json: { type: 'boolean', description: 'print {iteration, mode, step, prompt} as JSON' },
   },
-  examples: ['ralph prompt .claude/sprints/2026-11-15_auth', 'ralph prompt s --mode reflecting'],
-  async run({ values, positionals: [given = ''] }, io) {
-    const sprintDir = openSprintFolder(given)
+  examples: ['ralph prompt', 'ralph prompt auth --mode reflecting'],
+  async run({ values, positionals: [given] }, io) {
+    const { sprintDir } = await findSprint(given, io)
     const progress = await requireProgress(sprintDir, io)
     const due = choosePrompt(progress, values)
     const text = buildIterationPrompt(progress, { ...due, progressFile: join(sprintDir, 'PROGRESS.yaml') })

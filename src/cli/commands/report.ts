@@ -6,7 +6,6 @@ import type { Redact } from '../../contract/redact.ts'
 import { attemptState } from '../../platform/processes/attempt-folder.ts'
 import { writeFileAtomic } from '../../platform/files/atomic-file.ts'
 import { isFolder, unwritableFile } from '../../platform/files/files.ts'
-import { openSprintFolder } from '../../storage/state/sprint-folder.ts'
 import { diffIterations } from '../../storage/git/workspace.ts'
 import { defineCommand } from '../io/command.ts'
 import type { Io } from '../io/io.ts'
@@ -19,6 +18,7 @@ import { readHistory } from '../report/read-history.ts'
 import { createBoundedLines, truncatePatch, type ReportData } from '../report/report-data.ts'
 import { displayPath } from '../io/display-path.ts'
 import { createSprintRedactor } from '../io/secrets.ts'
+import { findSprint } from '../sprint/find-sprint.ts'
 import { requireProgress } from '../sprint/sprint-state.ts'
 import { resolveSprintWorkspace } from '../sprint/changes.ts'
 
@@ -35,7 +35,7 @@ const bounds = {
 export const report = defineCommand({
   name: 'report',
   summary: 'Write a report of a sprint as one HTML page or as Markdown',
-  arguments: ['<sprint-dir>'],
+  arguments: ['[sprint]'],
   options: {
     markdown: { type: 'boolean', description: 'write Markdown for a pull request instead of a page' },
     output: {
@@ -51,9 +51,9 @@ export const report = defineCommand({
   },
   details: `The page is self-contained, without scripts or external files: timeline, cost and time, checks by iteration, receipts, steps,
 and foldable diffs and transcripts. Long ones are truncated; "ralph diff" and "ralph logs" show all of it. An existing file is replaced.`,
-  examples: ['ralph report .claude/sprints/2026-11-15_auth', 'ralph report s --markdown | gh pr edit --body-file -'],
-  async run({ values, positionals: [given = ''] }, io) {
-    const sprintDir = openSprintFolder(given)
+  examples: ['ralph report', 'ralph report auth --markdown | gh pr edit --body-file -'],
+  async run({ values, positionals: [given] }, io) {
+    const { sprintDir } = await findSprint(given, io)
     const progress = await requireProgress(sprintDir, io)
     const isMarkdown = values.markdown === true
     const file = resolveReportFile(values.output ?? (isMarkdown ? '-' : join(sprintDir, 'report.html')), io)

@@ -1,34 +1,16 @@
-import { resolve } from 'node:path'
 import { RalphError } from '../../contract/errors.ts'
 import { parseDuration } from '../../contract/time.ts'
-import { exists } from '../../platform/files/files.ts'
-import { createSprintFolder, openSprintFolder, sprintPath } from '../../storage/state/sprint-folder.ts'
-import { chooseAgents } from '../agents/choose-agent.ts'
 import { createCiOutput, isCi } from '../ci/ci-output.ts'
 import { defineCommand, parsePositiveNumber } from '../io/command.ts'
 import type { Io } from '../io/io.ts'
-import { createGoalSprint } from '../sprint/new-sprint.ts'
+import { chooseSprint, type ChosenSprint } from '../run/choose-sprint.ts'
+import { readGoal } from '../run/read-goal.ts'
 import { runInTerminal } from '../run/run-in-terminal.ts'
-import { displayPath } from '../io/display-path.ts'
-import { renderSprintYaml } from '../sprint/sprint-files.ts'
+import { startInBackground, type RunFlags } from '../run/start-in-background.ts'
+import { sprintName } from '../sprint/find-sprint.ts'
 
-const options = {
-  goal: {
-    type: 'string',
-    short: 'g',
-    value: 'TEXT',
-    description: 'create a sprint for this goal and run it; no YAML needed',
-  },
-  check: {
-    type: 'string',
-    value: 'COMMAND',
-    description: 'with --goal: command that must pass before the goal counts as reached; "none" for no check',
-  },
-  proof: {
-    type: 'string',
-    value: 'WORD',
-    description: 'required or optional: whether done needs a test that fails without the change; for this run',
-  },
+/** Flags of every command that runs a sprint. */
+export const runOptions = {
   agent: {
     type: 'string',
     short: 'a',
@@ -59,11 +41,17 @@ const options = {
     value: 'DIR',
     description: 'folder with workflows; default: .claude/workflows of the project',
   },
+  proof: {
+    type: 'string',
+    value: 'WORD',
+    description: 'required or optional: whether done needs a test that fails without the change; for this run',
+  },
   'accept-changes': {
     type: 'boolean',
     description: 'apply changes of SPRINT.yaml, its workflow or the user configuration since the start',
   },
   rebind: { type: 'boolean', description: 'the sprint folder was moved: continue with the state of its old path' },
+  detach: { type: 'boolean', short: 'd', description: 'run in the background; see: ralph watch, ralph stop' },
   plain: { type: 'boolean', description: 'print plain lines, even on a terminal' },
   ci: {
     type: 'boolean',
@@ -73,41 +61,117 @@ const options = {
   json: { type: 'boolean', description: 'print one JSON event per line' },
 } as const
 
+const options = {
+  goal: {
+    type: 'string',
+    short: 'g',
+    value: 'TEXT',
+    description: 'create a sprint for this goal and run it; "-" reads stdin, "@FILE" a file',
+  },
+  'goal-file': { type: 'string', value: 'FILE', description: 'read the goal from a file' },
+  check: {
+    type: 'string',
+    value: 'COMMAND',
+    description: 'with a new goal: command that must pass; default: detected, "none" for no check',
+  },
+  resume: { type: 'boolean', description: 'resume the unfinished sprint with this goal, without asking' },
+  new: { type: 'boolean', description: 'create a new sprint even if an unfinished one has this goal' },
+  worktree: { type: 'boolean', description: 'with a new goal: work in a git worktree and branch of its own' },
+  ...runOptions,
+} as const
+
 /** One command under two names: running a stopped sprint resumes it. */
 const createRunCommand = (name: 'run' | 'resume', summary: string) =>
   defineCommand({
     name,
     summary,
-    arguments: ['[sprint-dir]'],
+    arguments: ['[sprint or goal]'],
     options,
-    details: `Ctrl-C once: finish the iteration, then pause. Twice: stop now; the same command resumes the sprint.
-Limits given here apply to this run; the counters of a resumed sprint continue.`,
+    details: `Takes the name of a sprint, several words as a goal, or nothing for the latest unfinished sprint.
+Ctrl-C once: finish the iteration, then pause. Twice: stop now; the same command resumes the sprint.
+A new goal gets limits of 50 iterations and 20 USD in its SPRINT.yaml; --max-iterations, --budget-usd and --max-duration
+replace them there. On an existing sprint these flags hold for one run; its counters continue.
+A finished sprint runs its checks again and reports the result.`,
     examples: [
-      'ralph run --goal "Make all tests pass" --max-iterations 20',
-      'ralph run .claude/sprints/2026-11-15_auth',
+      'ralph run "Make all tests pass" --max-iterations 20',
+      'ralph run',
+      'ralph run auth --budget-usd 40',
+      'ralph run --goal @GOAL.md --check "make test" --detach',
     ],
-    async run({ values, positionals: [given] }, io) {
-      const limits = {
-        iterations: parsePositiveNumber(values['max-iterations'], '--max-iterations'),
-        usd: parsePositiveNumber(values['budget-usd'], '--budget-usd', 'any'),
-        durationMs: parseDurationFlag(values['max-duration']),
-      }
-      const proof = parseProofFlag(values.proof)
-      const ci = isCi(values.ci, io.env) ? createCiOutput(io) : undefined
-      const shown = ci && values.json !== true ? ci.io : io
-      const keepAwake = values['no-keep-awake'] !== true
-      try {
-        const sprintDir = await resolveSprintFolder(given, values, shown)
-        return await runInTerminal({ sprintDir, limits, ...values, proof, ci, keepAwake }, shown)
-      } catch (error) {
-        if (values.json !== true) ci?.showError(error)
-        throw error
-      }
+    run: async ({ values, positionals: [given] }, io) => {
+      parseLimits(values)
+      if (values.resume === true && values.new === true) throw new RalphError('USAGE', 'use one of --resume and --new')
+      return runChosen(values, io, async (shown) =>
+        chooseSprint(
+          {
+            given,
+            goal: await readGoal(values, shown),
+            again: values.resume === true ? 'resume' : values.new === true ? 'new' : undefined,
+            json: values.json,
+            agent: values.agent,
+            checks: values.check === undefined ? undefined : values.check === 'none' ? [] : [values.check],
+            worktree: values.worktree,
+            limits: limitTexts(values),
+          },
+          shown,
+        ),
+      )
     },
   })
 
 export const run = createRunCommand('run', 'Run a sprint until its goal is reached')
 export const resume = createRunCommand('resume', 'Resume a sprint (same as run)')
+
+/** The values of `runOptions`. */
+export type RunValues = {
+  readonly [K in keyof typeof runOptions]?: (typeof runOptions)[K]['type'] extends 'boolean' ? boolean : string
+}
+
+/** Chooses a sprint and runs it, here or in the background. */
+export async function runChosen(values: RunValues, io: Io, choose: (io: Io) => Promise<ChosenSprint>): Promise<number> {
+  const ci = isCi(values.ci, io.env) ? createCiOutput(io) : undefined
+  const shown = ci && values.json !== true ? ci.io : io
+  const proof = parseProofFlag(values.proof)
+  try {
+    const { sprintDir, isNew } = await choose(shown)
+    // The SPRINT.yaml of a new sprint has the limits already.
+    const limits = isNew ? parseLimits({}) : parseLimits(values)
+    if (values.detach === true) return await detach(sprintDir, isNew ? { ...values, ...noLimitFlags } : values, shown)
+    const keepAwake = values['no-keep-awake'] !== true
+    return await runInTerminal({ ...values, sprintDir, limits, proof, ci, keepAwake }, shown)
+  } catch (error) {
+    if (values.json !== true) ci?.showError(error)
+    throw error
+  }
+}
+
+const noLimitFlags = { 'max-iterations': undefined, 'budget-usd': undefined, 'max-duration': undefined }
+
+async function detach(sprintDir: string, values: RunFlags, io: Io): Promise<number> {
+  const { detach: _detach, plain: _plain, json, ...flags } = values
+  const name = await sprintName(sprintDir, io)
+  const run = await startInBackground(sprintDir, flags, io)
+  if (json === true) io.print(JSON.stringify(run))
+  else if (run.running) {
+    io.print(`${name} runs in the background (pid ${run.pid})`)
+    io.print(`watch it with: ralph watch ${name}   stop it with: ralph stop ${name}   output: ${run.log}`)
+  } else io.print(run.output.trimEnd())
+  return run.running ? 0 : run.exitCode
+}
+
+type LimitFlags = Pick<RunValues, 'max-iterations' | 'budget-usd' | 'max-duration'>
+
+const parseLimits = (values: LimitFlags) => ({
+  iterations: parsePositiveNumber(values['max-iterations'], '--max-iterations'),
+  usd: parsePositiveNumber(values['budget-usd'], '--budget-usd', 'any'),
+  durationMs: parseDurationFlag(values['max-duration']),
+})
+
+const limitTexts = (values: LimitFlags) => ({
+  iterations: values['max-iterations'],
+  usd: values['budget-usd'],
+  duration: values['max-duration'],
+})
 
 function parseDurationFlag(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
@@ -119,40 +183,4 @@ function parseDurationFlag(text: string | undefined): number | undefined {
 function parseProofFlag(text: string | undefined): 'required' | 'optional' | undefined {
   if (text === undefined || text === 'required' || text === 'optional') return text
   throw new RalphError('USAGE', `--proof is "required" or "optional", not "${text}"`)
-}
-
-async function resolveSprintFolder(
-  given: string | undefined,
-  values: { readonly goal?: string; readonly agent?: string; readonly check?: string },
-  io: Io,
-): Promise<string> {
-  const { goal, agent, check } = values
-  if (goal === undefined) {
-    if (check !== undefined)
-      throw new RalphError('USAGE', 'run: --check belongs to a new sprint with --goal "…"', {
-        hint: 'write "done-when: [{run: …}]" into the SPRINT.yaml of this one',
-      })
-    if (given !== undefined) return openSprintFolder(given)
-    throw new RalphError('USAGE', 'run: missing sprint folder or --goal "…"', {
-      hint: 'see: ralph run --help',
-    })
-  }
-  if (goal.trim() === '')
-    throw new RalphError('RALPH_MISSING_GOAL', 'the goal is empty', { hint: 'describe what the agent should achieve' })
-  // Checked again later. Checking here avoids creating a folder when no agent is installed.
-  chooseAgents(agent === undefined ? undefined : [agent], io)
-  const checks = check === undefined ? undefined : check === 'none' ? [] : [check]
-  if (given === undefined) {
-    const folder = await createGoalSprint({ goal, agent, checks }, io)
-    io.printError(`new sprint in ${displayPath(folder, io)}`)
-    return folder
-  }
-  const folder = resolve(io.cwd, given)
-  if (exists(sprintPath(folder))) {
-    throw new RalphError('USAGE', `run: ${given} already has a SPRINT.yaml with a goal`, {
-      hint: 'omit --goal, or choose another folder',
-    })
-  }
-  await createSprintFolder(folder, renderSprintYaml({ goal, agent, checks }))
-  return folder
 }

@@ -140,6 +140,6 @@ describe('ralph status', () => {
   })
 
   it('requires a sprint folder for --all', async () => {
-    await expect(status.run(['--all'], createTestIo().io)).rejects.toThrow(/--all needs a sprint folder/)
+    await expect(status.run(['--all'], createTestIo().io)).rejects.toThrow(/--all needs a sprint/)
   })
 })

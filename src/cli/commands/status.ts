@@ -1,10 +1,8 @@
-import { basename, join } from 'node:path'
+import { basename } from 'node:path'
 import { z } from 'zod'
 import { RalphError } from '../../contract/errors.ts'
 import { HookTask, IterationRecord, Progress, Step } from '../../contract/progress.ts'
 import { formatTimestamp } from '../../contract/time.ts'
-import { isFolder, listFolder } from '../../platform/files/files.ts'
-import { openSprintFolder } from '../../storage/state/sprint-folder.ts'
 import { readSprintOwner } from '../../storage/state/sprint-lock.ts'
 import { defineCommand } from '../io/command.ts'
 import type { Io } from '../io/io.ts'
@@ -21,22 +19,35 @@ import { iterationText, receiptTableLines } from '../report/receipts.ts'
 import { tableLines, type TableColumn } from '../io/table.ts'
 import { phaseLines } from '../view/phase-lines.ts'
 import { displayPath } from '../io/display-path.ts'
+import { findSprint, listSprintFolders, shortName } from '../sprint/find-sprint.ts'
 import { loadProgress } from '../sprint/sprint-state.ts'
 
 export const status = defineCommand({
   name: 'status',
   summary: 'Show the status of sprints',
-  arguments: ['[sprint-dir]'],
+  arguments: ['[sprint]'],
   options: {
     all: { type: 'boolean', description: 'show every step and iteration, from the whole journal' },
     json: { type: 'boolean', description: 'print the whole progress as JSON; with --all also the whole history' },
   },
-  details: 'Without a folder, lists all sprints of this project.',
-  examples: ['ralph status', 'ralph status .claude/sprints/2026-11-15_auth --all', 'ralph status s --json'],
+  details: 'Without a name, lists all sprints of this project, as "ralph list" does.',
+  examples: ['ralph status', 'ralph status auth --all', 'ralph status auth --json'],
   async run({ values: { all, json }, positionals: [given] }, io) {
-    if (given === undefined && all === true) throw new RalphError('USAGE', 'status: --all needs a sprint folder')
+    if (given === undefined && all === true) throw new RalphError('USAGE', 'status: --all needs a sprint')
     if (given === undefined) await showAll(json === true, io)
-    else await showOne(openSprintFolder(given), { all: all === true, json: json === true }, io)
+    else await showOne((await findSprint(given, io)).sprintDir, { all: all === true, json: json === true }, io)
+    return 0
+  },
+})
+
+export const list = defineCommand({
+  name: 'list',
+  summary: 'List the sprints of this project',
+  options: { json: { type: 'boolean', description: 'print [{folder, progress}] as JSON' } },
+  details: 'Every command takes one of these names, the beginning of one, or nothing for the latest sprint.',
+  examples: ['ralph list'],
+  async run({ values: { json } }, io) {
+    await showAll(json === true, io)
     return 0
   },
 })
@@ -49,22 +60,17 @@ type ListedSprint = {
 }
 
 async function showAll(json: boolean, io: Io): Promise<void> {
-  const dirs = await sprintFolders(io)
+  const dirs = await listSprintFolders(io)
   const sprints = await Promise.all(dirs.map(readListedSprint))
   if (json) return io.print(JSON.stringify(sprints.map((sprint) => encodeSprint(sprint, io))))
-  if (sprints.length === 0) return io.print('no sprints yet; create one with: ralph init, or ralph run --goal "…"')
-  const rows = sprints.map((sprint) => sprintOverviewRow(sprint, io.now()))
+  if (sprints.length === 0) return io.print('no sprints yet; start one with: ralph run "what the agent should achieve"')
+  const names = dirs.map((dir) => basename(dir))
+  const rows = sprints.map((sprint) => [
+    shortName(basename(sprint.dir), names),
+    ...sprintOverviewCells(sprint, io.now()),
+  ])
   for (const line of tableLines(overviewColumns, rows, { width: io.columns(), paint: createPaint(io.color) }))
     io.print(line)
-}
-
-async function sprintFolders(io: Io): Promise<string[]> {
-  const folder = join(io.cwd, '.claude', 'sprints')
-  const names = await listFolder(folder)
-  return names
-    .toSorted()
-    .map((name) => join(folder, name))
-    .filter((dir) => isFolder(dir))
 }
 
 async function readListedSprint(dir: string): Promise<ListedSprint> {
@@ -92,12 +98,11 @@ const overviewColumns: readonly TableColumn[] = [
   { title: 'goal' },
 ]
 
-function sprintOverviewRow({ dir, progress, error }: ListedSprint, now: number): string[] {
-  if (error) return [basename(dir), error.code, '', '', '', '', error.message]
-  if (!progress) return [basename(dir), 'not compiled', '', '', '', '', '']
+function sprintOverviewCells({ dir, progress, error }: ListedSprint, now: number): string[] {
+  if (error) return [error.code, '', '', '', '', error.message]
+  if (!progress) return ['not compiled', '', '', '', '', '']
   const { stats, goal } = progress
   return [
-    basename(dir),
     describeSprintState(progress, dir, now),
     stats.updatedAt === undefined ? '' : `${formatAge(now - stats.updatedAt)} ago`,
     iterationText(progress),

@@ -1,6 +1,7 @@
 import { RalphError } from '../../contract/errors.ts'
-import { openSprintFolder } from '../../storage/state/sprint-folder.ts'
+import { readSprintOwner } from '../../storage/state/sprint-lock.ts'
 import { defineCommand } from '../io/command.ts'
+import { findSprint } from '../sprint/find-sprint.ts'
 import { requestStop, type StopMoment, type StopStatus } from '../sprint/requests.ts'
 
 const options = {
@@ -20,20 +21,22 @@ const createStopCommand = (name: 'pause' | 'stop', as: StopStatus, summary: stri
   defineCommand({
     name,
     summary,
-    arguments: ['<sprint-dir>'],
+    arguments: ['[sprint]'],
     options,
-    details: 'Resume the sprint with: ralph run <sprint-dir>',
-    examples: [`ralph ${name} .claude/sprints/2026-11-15_auth`, `ralph ${name} s --now`],
-    async run({ values, positionals: [given = ''] }, io) {
-      const sprintDir = openSprintFolder(given)
+    details: 'Without a name, ends the sprint that is running. Resume it with: ralph run',
+    examples: [`ralph ${name}`, `ralph ${name} auth --now`],
+    async run({ values, positionals: [given] }, io) {
       const when = parseStopWhen(values)
-      const owner = await requestStop({ sprintDir, given }, { as, when }, io)
+      const sprint = await findSprint(given, io, isRunning)
+      const owner = await requestStop(sprint, { as, when }, io)
       io.print(
         values.json === true ? JSON.stringify({ requested: as, when }) : `asked ${owner}: ${name} ${wording[when]}`,
       )
       return 0
     },
   })
+
+const isRunning = (sprintDir: string): boolean => readSprintOwner(sprintDir) !== undefined
 
 const wording: Readonly<Record<StopMoment, string>> = {
   iteration: 'after the iteration',

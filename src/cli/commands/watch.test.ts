@@ -28,7 +28,7 @@ it('shows a sprint that is not running once, and says so', async () => {
   await close()
   const { io, text } = createTestIo()
 
-  expect(await watch.run([dir], io)).toBe(0)
+  expect(await watch.run([dir], io)).toBe(4)
 
   expect(text()).toMatch(/paused[\s\S]*Build login[\s\S]*this sprint is not running; start it with: ralph run /)
 })

@@ -1,6 +1,6 @@
 import type { SprintEvent } from '../../contract/events.ts'
 import type { Progress } from '../../contract/progress.ts'
-import { openSprintFolder, findProject } from '../../storage/state/sprint-folder.ts'
+import { findProject } from '../../storage/state/sprint-folder.ts'
 import { readSprintOwner } from '../../storage/state/sprint-lock.ts'
 import { defineCommand } from '../io/command.ts'
 import { exitCodes } from '../io/exit-code.ts'
@@ -11,9 +11,9 @@ import { findIterationAgent } from '../live/watch-events.ts'
 import { createRemoteRun, watchSprint } from '../live/watch-sprint.ts'
 import { clipLine, toOneLine } from '../../words/text.ts'
 import { createPaint } from '../io/paint.ts'
-import { printEnd } from '../view/run-report.ts'
+import { printEnd, type NamedSprint } from '../view/run-report.ts'
 import { createSprintRedactor } from '../io/secrets.ts'
-import { displayPath } from '../io/display-path.ts'
+import { findSprint } from '../sprint/find-sprint.ts'
 import { requireProgress } from '../sprint/sprint-state.ts'
 import { createJsonView, createPlainView, type RunView } from '../view/view.ts'
 import { sprintDetailLines } from './status.ts'
@@ -23,7 +23,7 @@ type WatchFlags = { readonly json?: boolean; readonly plain?: boolean }
 export const watch = defineCommand({
   name: 'watch',
   summary: 'Watch a sprint that runs in another terminal',
-  arguments: ['<sprint-dir>'],
+  arguments: ['[sprint]'],
   options: {
     plain: { type: 'boolean', description: 'print plain lines, even on a terminal' },
     json: { type: 'boolean', description: 'print one JSON event per line' },
@@ -31,31 +31,31 @@ export const watch = defineCommand({
   details: `Starts with the current attempt and ends when the sprint's process ends, with the exit code of "ralph run".
 On a terminal, the keys of "ralph run" work here too. Ctrl-C exits; the sprint continues.
 A sprint that is not running is shown once.`,
-  examples: ['ralph watch .claude/sprints/2026-11-15_auth', 'ralph watch s --json | jq .type'],
-  async run({ values, positionals: [given = ''] }, io) {
-    const sprintDir = openSprintFolder(given)
+  examples: ['ralph watch', 'ralph watch auth --json | jq .type'],
+  async run({ values, positionals: [given] }, io) {
+    const { sprintDir, name } = await findSprint(given, io, (dir) => readSprintOwner(dir) !== undefined)
     const progress = await requireProgress(sprintDir, io)
-    if (readSprintOwner(sprintDir) === undefined) return showStoppedSprint(progress, sprintDir, values, io)
-    return watchRunningSprint({ sprintDir, progress, ...values }, io)
+    if (readSprintOwner(sprintDir) === undefined) return showStoppedSprint(progress, name, values, io)
+    return watchRunningSprint({ sprintDir, name, progress, ...values }, io)
   },
 })
 
-function showStoppedSprint(progress: Progress, sprintDir: string, { json }: WatchFlags, io: Io): number {
+function showStoppedSprint(progress: Progress, name: string, { json }: WatchFlags, io: Io): number {
   const { status, reason } = progress
   if (json === true) {
     createJsonView(io).show({ type: 'note', level: 'info', text: 'this sprint is not running' })
     createJsonView(io).show({ type: 'sprint-rested', status, ...(reason !== undefined && { reason }) })
-    return 0
+    return exitCodes[status]
   }
   for (const line of sprintDetailLines(progress, io)) io.print(line)
-  const next = status === 'completed' ? '' : `; start it with: ralph run ${displayPath(sprintDir, io)}`
+  const next = status === 'completed' ? '' : `; start it with: ralph run ${name}`
   io.print(`\nthis sprint is not running${next}`)
-  return 0
+  return exitCodes[status]
 }
 
-type WatchContext = WatchFlags & { readonly sprintDir: string; readonly progress: Progress }
+type WatchContext = WatchFlags & NamedSprint & { readonly progress: Progress }
 
-async function watchRunningSprint({ sprintDir, json, plain, ...loaded }: WatchContext, io: Io): Promise<number> {
+async function watchRunningSprint({ sprintDir, name, json, plain, ...loaded }: WatchContext, io: Io): Promise<number> {
   let { progress } = loaded
   const current = () => progress
   const clock = settableClock(io)
@@ -79,8 +79,8 @@ async function watchRunningSprint({ sprintDir, json, plain, ...loaded }: WatchCo
     stopKeys?.()
     view.close()
     return watched.owner === 'gone'
-      ? reportWatchEnd(progress, sprintDir, json === true, io)
-      : reportWatchExit(sprintDir, json === true, io)
+      ? reportWatchEnd(progress, { sprintDir, name }, json === true, io)
+      : reportWatchExit(name, json === true, io)
   } finally {
     stopKeys?.()
     view.close()
@@ -136,19 +136,19 @@ function watchHeadLines({ sprintId, goal, status, stats }: Progress, io: Io): st
   ]
 }
 
-function reportWatchEnd(progress: Progress, sprintDir: string, json: boolean, io: Io): number {
+function reportWatchEnd(progress: Progress, sprint: NamedSprint, json: boolean, io: Io): number {
   const { status } = progress
   const text = 'the process that ran the sprint is gone and did not finish it'
   const isCut = status === 'in-progress' || status === 'parked'
   const note: SprintEvent = { type: 'note', level: 'warning', text }
   if (json && isCut) createJsonView(io).show(note)
   if (!json && isCut) io.print(createPaint(io.color).yellow(`! ${text}`))
-  if (!json) printEnd(progress, sprintDir, io)
+  if (!json) printEnd(progress, sprint, io)
   return exitCodes[status]
 }
 
-function reportWatchExit(sprintDir: string, json: boolean, io: Io): number {
-  if (!json) io.print(`\nthe sprint continues; watch it again with: ralph watch ${displayPath(sprintDir, io)}`)
+function reportWatchExit(name: string, json: boolean, io: Io): number {
+  if (!json) io.print(`\nthe sprint continues; watch it again with: ralph watch ${name}`)
   return 0
 }
 

@@ -19,7 +19,7 @@ type CommandValues<O extends CommandOptions> = {
 export type CommandAbout = {
   readonly name: string
   readonly summary: string
-  /** Positional arguments as shown in the help: `<sprint-dir>` is required, `[sprint-dir]` is optional. */
+  /** Positional arguments as shown in the help: `<text>` is required, `[sprint]` is optional. */
   readonly arguments?: readonly string[]
   readonly details?: string
   readonly examples?: readonly string[]
@@ -85,7 +85,7 @@ function usageHint(name: string, message: string, options: CommandOptions): stri
 
 function assertPositionalCount(declared: CommandAbout, positionals: readonly string[]): void {
   const names = declared.arguments ?? []
-  const missing = names.find((argument, index) => argument.startsWith('<') && positionals[index] === undefined)
+  const missing = names.filter((argument) => argument.startsWith('<'))[positionals.length]
   const hint = `see: ralph ${declared.name} --help`
   if (missing !== undefined) throw new RalphError('USAGE', `${declared.name}: missing ${missing}`, { hint })
   if (positionals.length > names.length) {

@@ -1,11 +1,11 @@
 import type { Progress, SprintStatus } from '../../contract/progress.ts'
 
-/** The exit code of `ralph run` for the final status of the sprint. */
+/** The exit code of `ralph run` and `ralph watch` for the final status of the sprint: 0 only if the goal is reached. */
 export const exitCodes: Readonly<Record<SprintStatus, number>> = {
   completed: 0,
-  paused: 0,
-  'paused-at-breakpoint': 0,
-  'not-started': 0,
+  paused: 4,
+  'paused-at-breakpoint': 4,
+  'not-started': 1,
   'in-progress': 1,
   parked: 1,
   blocked: 1,

@@ -22,7 +22,7 @@ function valueCompletionKind(name: string, { value = '' }: CommandOption): Compl
 }
 
 function argumentCompletionKind({ arguments: [first = ''] = [] }: CommandAbout): CompletionKind {
-  if (first.includes('sprint-dir')) return 'sprint'
+  if (first.startsWith('[sprint')) return 'sprint'
   if (first.includes('shell')) return 'shell'
   return first === '' || /text|name|answer/.test(first) ? 'nothing' : 'file'
 }
@@ -70,7 +70,7 @@ ${cases.join('\n')}
   case "$kind" in
     sprint)
       compopt -o filenames 2>/dev/null
-      COMPREPLY=($(compgen -d -- "$cur") $(compgen -d -- ".claude/sprints/$cur"))
+      COMPREPLY=($(compgen -W "$(ls .claude/sprints 2>/dev/null | sed -n 's/^[0-9]\\{4\\}-[0-9][0-9]-[0-9][0-9]_//p' | sort -u)" -- "$cur") $(compgen -d -- "$cur") $(compgen -d -- ".claude/sprints/$cur"))
       ;;
     folder) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- "$cur")) ;;
     file) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$cur")) ;;
@@ -114,7 +114,10 @@ function zshScript({ commands, agents }: CompletionTable): string {
   return `#compdef ralph
 # Completion of ralph for zsh. Load it with: eval "$(ralph completion zsh)"
 _ralph_sprints() {
-  _alternative 'sprints:sprint:_path_files -W .claude/sprints -/ -P .claude/sprints/' 'folders:folder:_files -/'
+  local -a names
+  names=(\${\${(f)"$(ls .claude/sprints 2>/dev/null)"}#[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]_})
+  (( $#names )) && _wanted sprints expl sprint compadd -a names
+  _files -/
 }
 _ralph() {
   local -a commands
@@ -140,7 +143,7 @@ const fishQuoted = (words: string): string => `'${words.replaceAll(/['\\]/g, (ch
 
 function fishScript({ commands, agents }: CompletionTable): string {
   const actions: Readonly<Record<CompletionKind, string>> = {
-    sprint: ` -a ${fishQuoted('(__fish_complete_directories (commandline -ct)) (printf "%s\\n" .claude/sprints/*/)')}`,
+    sprint: ` -a ${fishQuoted('(ls .claude/sprints 2>/dev/null | string replace -r "^\\\\d{4}-\\\\d\\\\d-\\\\d\\\\d_" "") (__fish_complete_directories (commandline -ct))')}`,
     folder: ` -a ${fishQuoted('(__fish_complete_directories (commandline -ct))')}`,
     file: ' -F',
     agent: ` -a ${fishQuoted(agents.join(' '))}`,

@@ -17,6 +17,8 @@ import type { SprintPlan } from '../sprint/compile-plan.ts'
 import { confirmMove, requireAcceptedChanges } from './accept-changes.ts'
 import { createNotifier } from './notifier.ts'
 import { createRunProver } from './run-prover.ts'
+import { sprintName } from '../sprint/find-sprint.ts'
+import { lockWorkTree } from './work-tree-lock.ts'
 import { resolveRunLocation, type RunLocation } from './run-location.ts'
 
 /** Maximum number of hooks at once. */
@@ -46,14 +48,18 @@ export interface OpenedRun {
   /** First choice, then fallbacks; all of them are installed. */
   readonly drivers: readonly [Driver, ...Driver[]]
   readonly detectedChecks: Progress['doneWhen']
+  /** Limits of the command line. */
+  readonly runLimits: RunLimits | undefined
   /** What SPRINT.yaml has changed since the last run. */
   readonly changes: readonly string[]
   /** What the user should know before the start. */
   readonly notices: readonly Notice[]
   readonly start: (observe: (event: SprintEvent) => void) => Promise<SprintRun>
+  /** Releases the sprint and its files for other processes. */
+  readonly close: () => Promise<void>
 }
 
-/** Opens a sprint and resolves everything its run needs, without a terminal. Close its store in the end. */
+/** Opens a sprint and resolves everything its run needs, without a terminal. Close it in the end. */
 export async function openRun(choices: RunChoices, plan: SprintPlan, io: Io): Promise<OpenedRun> {
   const { sprintDir } = choices
   const project = findProject(sprintDir, io.cwd)
@@ -74,6 +80,8 @@ export async function openRun(choices: RunChoices, plan: SprintPlan, io: Io): Pr
   })
   try {
     const location = await resolveRunLocation(opened.progress, { ...choices, project }, io)
+    const isFinished = opened.progress.status === 'completed'
+    const lock = isFinished ? undefined : await lockWorkTree(location.folder, await sprintName(sprintDir, io))
     const parts = { opened, project, location, protection, ...agents }
     return {
       sprintDir,
@@ -82,9 +90,14 @@ export async function openRun(choices: RunChoices, plan: SprintPlan, io: Io): Pr
       progress: opened.progress,
       drivers: agents.drivers,
       detectedChecks: location.detectedChecks,
+      runLimits: toRunLimits(choices.limits),
       changes: opened.changes,
       notices: startNotices(parts, io),
       start: (observe) => startRun(choices, parts, observe, io),
+      close: async () => {
+        lock?.release()
+        await opened.store.close()
+      },
     }
   } catch (error) {
     await opened.store.close()

@@ -1,3 +1,4 @@
+import { RalphError } from '../../contract/errors.ts'
 import type { Progress } from '../../contract/progress.ts'
 import { keepAwake } from '../../platform/processes/keep-awake.ts'
 import { watchVersions } from '../agents/version-watch.ts'
@@ -7,11 +8,15 @@ import { chooseExitCode } from '../io/exit-code.ts'
 import type { Io } from '../io/io.ts'
 import { attachKeys } from '../live/attach-keys.ts'
 import { createLiveView } from '../live/live-view.ts'
-import { compilePlan } from '../sprint/compile-plan.ts'
+import { sprintPath } from '../../storage/state/sprint-folder.ts'
+import { compilePlan, type SprintPlan } from '../sprint/compile-plan.ts'
+import { sprintName } from '../sprint/find-sprint.ts'
+import { isPlaceholderGoal } from '../sprint/sprint-files.ts'
 import { printDiagnostics } from '../sprint/compile-sprint.ts'
 import { printEnd, printHead } from '../view/run-report.ts'
 import { createJsonView, createPlainView, type RunView } from '../view/view.ts'
 import { openRun, type OpenedRun, type RunChoices } from './open-run.ts'
+import { recheckLines, recheckSprint } from './recheck.ts'
 import { acceptRequests } from './run-control.ts'
 
 export type RunOptions = RunChoices & {
@@ -30,16 +35,40 @@ export async function runInTerminal(options: RunOptions, io: Io): Promise<number
     options.ci?.showDiagnostics(diagnostics)
   } else if (diagnostics.length > 0) io.printError(JSON.stringify({ valid: plan !== undefined, diagnostics }))
   if (!plan) return 1
+  refusePlaceholder(plan, options.sprintDir, io)
   const opened = await openRun(options, plan, io)
   const letSleep = options.keepAwake === true ? keepAwake(machineNotes(io)) : undefined
   try {
+    if (opened.progress.status === 'completed') return await showFinished(opened, options, io)
     const ended = await showRun(opened, options, io)
     await options.ci?.summarize(ended, displayPath(options.sprintDir, io))
     return chooseExitCode(ended, options.ci !== undefined)
   } finally {
     letSleep?.()
-    await opened.store.close()
+    await opened.close()
   }
+}
+
+function refusePlaceholder({ configured }: SprintPlan, sprintDir: string, io: Io): void {
+  if (!isPlaceholderGoal(configured.goal)) return
+  throw new RalphError('RALPH_MISSING_GOAL', 'the goal is still the placeholder', {
+    place: { file: displayPath(sprintPath(sprintDir), io) },
+    hint: 'replace it by what the agent should achieve',
+  })
+}
+
+/** Finishes hooks that an earlier run left, then runs the checks again on the files as they are now. */
+async function showFinished(opened: OpenedRun, options: RunOptions, io: Io): Promise<number> {
+  const { sprintDir } = opened
+  const view = createLineView(opened, options, io)
+  const progress = await (await opened.start(view.show)).done
+  await opened.store.flush()
+  const sprint = { sprintDir, name: await sprintName(sprintDir, io), progress }
+  const results = await recheckSprint(sprint, view, io)
+  view.close()
+  if (options.json !== true) for (const line of recheckLines(sprint, results, io)) io.print(line)
+  await options.ci?.summarize(progress, displayPath(sprintDir, io))
+  return results.every(({ passed }) => passed) ? chooseExitCode(progress, options.ci !== undefined) : 1
 }
 
 const machineNotes = (io: Io) => ({ platform: process.platform, path: io.env['PATH'] ?? '', pid: process.pid })
@@ -50,7 +79,8 @@ async function showRun(opened: OpenedRun, options: RunOptions, io: Io): Promise<
   const isLive = options.json !== true && options.plain !== true && io.isTerminal
   if (options.json !== true && changes.length > 0)
     io.print(`the plan has changed since the start: ${changes.join('; ')}`)
-  if (options.json !== true && !isLive) printHead(progress, { driver: drivers[0], found: opened.detectedChecks }, io)
+  if (options.json !== true && !isLive)
+    printHead(progress, { driver: drivers[0], found: opened.detectedChecks, runLimits: opened.runLimits }, io)
   const { project } = opened
   const live = isLive ? createLiveView(io, { progress: store.current, agent: drivers[0].name, project }) : undefined
   const view = live ?? createLineView(opened, options, io)
@@ -66,7 +96,7 @@ async function showRun(opened: OpenedRun, options: RunOptions, io: Io): Promise<
     view.close()
   })
   await store.flush()
-  if (options.json !== true) printEnd(ended, sprintDir, io)
+  if (options.json !== true) printEnd(ended, { sprintDir, name: await sprintName(sprintDir, io) }, io)
   return ended
 }
 

@@ -2,7 +2,13 @@ import { join, resolve } from 'node:path'
 import { copyFileTo, createFolder, exists, isFile, listFolder } from '../../platform/files/files.ts'
 import { defaultSprintId, createSprintFolder, releaseState } from '../../storage/state/sprint-folder.ts'
 import type { Io } from '../io/io.ts'
-import { renderSprintYaml, slugFromGoal, type SprintInputs } from './sprint-files.ts'
+import {
+  defaultGoalLimits,
+  renderSprintYaml,
+  slugFromGoal,
+  type LimitInputs,
+  type SprintInputs,
+} from './sprint-files.ts'
 
 export const newSprintFolder = (name: string, io: Io): string =>
   resolve(io.cwd, '.claude', 'sprints', defaultSprintId(name, io.now()))
@@ -14,9 +20,15 @@ export async function createSprint(name: string, text: string, io: Io): Promise<
   return folder
 }
 
-/** Creates a sprint for a goal, with defaults for the rest. */
-export const createGoalSprint = (given: Pick<SprintInputs, 'goal' | 'agent' | 'checks'>, io: Io) =>
-  createSprint(findFreeName(slugFromGoal(given.goal), io), renderSprintYaml(given), io)
+/** Creates a sprint for a goal, with the default limits of a goal unless others are given. */
+export const createGoalSprint = (given: SprintInputs, io: Io) =>
+  createSprint(findFreeName(slugFromGoal(given.goal), io), renderGoalSprint(given), io)
+
+export const renderGoalSprint = (given: SprintInputs): string =>
+  renderSprintYaml({ ...given, limits: { ...defaultGoalLimits, ...dropAbsent(given.limits) } })
+
+const dropAbsent = (limits: LimitInputs = {}): LimitInputs =>
+  Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined))
 
 /** The same goal may be used twice a day. */
 export function findFreeName(name: string, io: Io): string {

@@ -1,4 +1,4 @@
-import { stringify } from 'yaml'
+import { parseDocument, stringify } from 'yaml'
 import { schemaPath } from '../io/assets.ts'
 
 export type LimitInputs = {
@@ -15,14 +15,24 @@ export type SprintInputs = {
   readonly checks?: readonly string[] | undefined
   /** As written by the user; a value may be "off". */
   readonly limits?: LimitInputs | undefined
+  /** Gives the sprint its own git worktree. */
+  readonly worktree?: boolean | undefined
 }
+
+/** The limits of a goal that a user starts without writing a SPRINT.yaml, unless flags set others. */
+export const defaultGoalLimits = { iterations: '50', usd: '20' } as const
 
 /** Lets editors complete and validate the file. */
 export const schemaLine = (): string => `# yaml-language-server: $schema=${schemaPath('sprint.schema.json')}`
 
 /** A new SPRINT.yaml: the given values, and the other options as comments. */
-export function renderSprintYaml({ goal, steps = [], agent, checks, limits }: SprintInputs): string {
-  const fields = { workflow: 'ralph', goal, ...(steps.length > 0 && { steps }) }
+export function renderSprintYaml({ goal, steps = [], agent, checks, limits, worktree }: SprintInputs): string {
+  const fields = {
+    workflow: 'ralph',
+    goal,
+    ...(steps.length > 0 && { steps }),
+    ...(worktree === true && { worktree: { enabled: true } }),
+  }
   return `${schemaLine()}
 ${stringify(fields, { lineWidth: 0 }).trimEnd()}
 
@@ -33,7 +43,7 @@ ${checks ? doneWhenLines(checks) : '# done-when:\n#   - run: npm test\n#     nam
 ${agent === undefined ? '# agent: claude' : `agent: ${yamlScalar(agent)}`}
 # model: opus
 
-# Limits of the whole sprint.
+# Limits of the whole sprint; "off" for none. Flags of "ralph run" hold for one run.
 ${limitLines(limits) ?? '# limits: { iterations: 40, usd: 10, duration: 2h }'}
 
 # Reflection threshold and minimum number of iterations.
@@ -58,11 +68,62 @@ function limitLines(limits: LimitInputs = {}): string | undefined {
   return given.length === 0 ? undefined : ['limits:', ...given.map(([name, value]) => `  ${name}: ${value}`)].join('\n')
 }
 
-/** Derives a folder name from the first words of a goal. */
+/** A goal that `ralph init` wrote for the user to replace. */
+export const placeholderGoal =
+  'Describe what the agent should achieve.\nSuccess criteria:\n- what must be true at the end\n'
+
+/** True for the placeholder of `ralph init`, and for a template whose `<…>` line is still there. */
+export const isPlaceholderGoal = (goal: string): boolean =>
+  /^Describe what (?:the agent should achieve|is to be reached)\./.test(goal.trim()) || /^\s*<[^<>\n]+>\s*$/m.test(goal)
+
+/** Letters that Unicode does not decompose into a base letter. */
+const transliterations: Readonly<Record<string, string>> = {
+  ä: 'ae',
+  ö: 'oe',
+  ü: 'ue',
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  å: 'a',
+  ł: 'l',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+}
+
+const maxSlugLength = 40
+
+/** Derives a folder name from the first words of a goal: `Grüße an alle` becomes `gruesse-an-alle`, `中文` stays. */
 export function slugFromGoal(goal: string): string {
   const words = goal
+    .normalize('NFC')
     .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .replaceAll(/^-+|-+$/g, '')
-  return words.slice(0, 40).replace(/-+$/, '') || 'sprint'
+    .replaceAll(/\p{L}/gu, (letter) => transliterations[letter] ?? letter)
+    .normalize('NFKD')
+    .replaceAll(/\p{M}+/gu, '')
+    .normalize('NFC')
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word !== '')
+  return joinWords(words) || 'sprint'
+}
+
+/** As many whole words as fit; a first word that is too long is cut. */
+function joinWords(words: readonly string[]): string {
+  let slug = ''
+  for (const word of words) {
+    const longer = slug === '' ? word : `${slug}-${word}`
+    if (longer.length > maxSlugLength) break
+    slug = longer
+  }
+  return slug === '' ? [...(words[0] ?? '')].slice(0, maxSlugLength).join('') : slug
+}
+
+/** The same SPRINT.yaml with another goal and without first steps; comments stay. */
+export function replaceGoal(text: string, goal: string): string {
+  const document = parseDocument(text)
+  document.set('goal', goal)
+  document.delete('steps')
+  document.delete('sprint-id')
+  return document.toString({ lineWidth: 0 })
 }

@@ -1,7 +1,7 @@
 import { isGoalDriven } from '../../contract/way.ts'
 import { join } from 'node:path'
 import type { Driver } from '../../agents/drivers/driver.ts'
-import type { Progress, SprintStatus } from '../../contract/progress.ts'
+import type { Progress, RunLimits, SprintStatus } from '../../contract/progress.ts'
 import { progressPath } from '../../storage/state/sprint-folder.ts'
 import { statusWords } from '../../words/status.ts'
 import type { Io } from '../io/io.ts'
@@ -9,14 +9,16 @@ import { clipLine, toOneLine } from '../../words/text.ts'
 import { formatHumanDuration } from '../../words/durations.ts'
 import { createPaint } from '../io/paint.ts'
 import { bestIteration, questionLines } from './receipt.ts'
-import { formatCost } from '../../words/money.ts'
+import { formatDuration } from '../../contract/time.ts'
+import { formatCount, pluralize } from '../../words/counts.ts'
+import { formatCap, formatCost } from '../../words/money.ts'
 import { displayPath } from '../io/display-path.ts'
 import { describeExit } from './proof-text.ts'
 
 /** The plan of a run, printed before it starts. */
 export function printHead(
   progress: Progress,
-  { driver, found }: { driver: Driver; found: Progress['doneWhen'] },
+  { driver, found, runLimits }: { driver: Driver; found: Progress['doneWhen']; runLimits?: RunLimits | undefined },
   io: Io,
 ): void {
   const paint = createPaint(io.color)
@@ -36,13 +38,28 @@ export function printHead(
   io.print(`${paint.dim('agent')}      ${driver.name}${progress.model ? ` ${progress.model}` : ''}`)
   if (isGoal || names !== '')
     io.print(`${paint.dim('done when')}  ${names === '' ? paint.yellow(none) : `${names}${paint.dim(how)}`}`)
+  io.print(`${paint.dim('limits')}     ${limitText(progress, runLimits)}`)
 }
 
+/** `50 iterations, $20`; limits of the command line hold for one run. */
+function limitText({ limits }: Progress, runLimits: RunLimits = {}): string {
+  const { iterations = limits.iterations, usd = limits.usd, durationMs = limits.duration } = runLimits
+  const parts = [
+    ...(iterations === 'off' ? [] : [pluralize(iterations, 'iteration')]),
+    ...(usd === 'off' ? [] : [formatCap(usd)]),
+    ...(limits.tokens === 'off' ? [] : [`${formatCount(limits.tokens)} tokens`]),
+    ...(durationMs === 'off' ? [] : [`${formatHumanDuration(durationMs)} of work`]),
+  ]
+  return parts.length === 0 ? 'none' : parts.join(', ')
+}
+
+export type NamedSprint = { readonly sprintDir: string; readonly name: string }
+
 /** The result, where the files are, and what to do next. */
-export function printEnd(progress: Progress, sprintDir: string, io: Io): void {
-  const more = { ...bestLine(progress, displayPath(sprintDir, io)), ...placeLines(sprintDir, io) }
+export function printEnd(progress: Progress, sprint: NamedSprint, io: Io): void {
+  const more = { ...bestLine(progress, sprint.name), ...placeLines(sprint, io) }
   for (const line of summaryLines(progress, more, io)) io.print(line)
-  for (const line of nextSteps(progress, sprintDir, io)) io.print(line)
+  for (const line of nextSteps(progress, sprint.name)) io.print(line)
 }
 
 function summaryLines(progress: Progress, places: Readonly<Record<string, string>>, io: Io): string[] {
@@ -91,18 +108,29 @@ function bestLine(progress: Progress, folder: string): { readonly best?: string 
   return { best: `iteration ${number}: ${passed} of ${of} checks passed${isNow ? ' (the current files)' : back}` }
 }
 
-const placeLines = (sprintDir: string, io: Io): Record<string, string> => ({
+const placeLines = ({ sprintDir, name }: NamedSprint, io: Io): Record<string, string> => ({
   progress: displayPath(progressPath(sprintDir), io),
   transcripts: displayPath(join(sprintDir, 'transcripts'), io),
-  diff: `ralph diff ${displayPath(sprintDir, io)}`,
+  diff: `ralph diff ${name}`,
 })
 
-function nextSteps({ status, humanNeeded }: Progress, sprintDir: string, io: Io): string[] {
-  const folder = displayPath(sprintDir, io)
+function nextSteps(progress: Progress, name: string): string[] {
+  const { status, humanNeeded } = progress
   if (humanNeeded) {
-    const how = `answer with: ralph answer ${folder} "…"   then: ralph run ${folder}`
+    const answer = humanNeeded.options?.length ? 'NUMBER' : '"…"'
+    const how = `answer with: ralph answer ${name} ${answer}   then: ralph run ${name}`
     return ['', ...questionLines(humanNeeded), '', how]
   }
   if (status === 'completed') return []
-  return ['', `resume with: ralph run ${folder}`]
+  if (status === 'limit-reached') return ['', `resume with a higher limit: ralph run ${name} ${raisedLimit(progress)}`]
+  return ['', `resume with: ralph run ${name}`]
+}
+
+/** The flag that raises the reached limit, with twice its value. */
+function raisedLimit({ stats, limits, runLimits = {} }: Progress): string {
+  const { usd = limits.usd, durationMs = limits.duration } = runLimits
+  if (stats.currentIteration >= stats.maxIterations) return `--max-iterations ${stats.maxIterations * 2}`
+  if (usd !== 'off' && (stats.spentUsd ?? stats.costUsd ?? 0) >= usd) return `--budget-usd ${usd * 2}`
+  if (durationMs !== 'off' && stats.activeMs >= durationMs) return `--max-duration ${formatDuration(durationMs * 2)}`
+  return '--accept-changes, after you raise limits.tokens in SPRINT.yaml'
 }

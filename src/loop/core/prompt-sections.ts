@@ -43,7 +43,16 @@ export function formatFeedback({ inbox: { feedback: failed = [] } }: Sprint): st
 
 export function formatAnswer({ inbox: { answer: answered } }: Sprint): string | undefined {
   if (!answered) return undefined
-  return `## A person answered\n\nQuestion: ${clipText(answered.question, promptLimits.stepCharacters)}\n\nAnswer: ${clipText(answered.answer, promptLimits.stepCharacters)}`
+  const { question, details = '', options = [], answer } = answered
+  const clip = (text: string) => clipText(text, promptLimits.stepCharacters)
+  const choices = options.map((option, index) => `${index + 1}. ${clip(option)}`).join('\n')
+  return [
+    '## A person answered',
+    `Question: ${clip(question)}`,
+    ...(details.trim() === '' ? [] : [clip(details.trim())]),
+    ...(choices === '' ? [] : [`Options:\n${choices}`]),
+    `Answer: ${clip(answer)}`,
+  ].join('\n\n')
 }
 
 export function formatMessages({ inbox: { messages: said = [] } }: Sprint): string | undefined {

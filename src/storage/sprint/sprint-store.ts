@@ -104,7 +104,7 @@ function chooseState(
   throw new RalphError(
     'NOT_SUPPORTED',
     `the sprint has run in ${known.mode} mode and cannot continue in ${compiled.mode} mode`,
-    { place: { file: sprintPath(sprintDir) }, hint: 'start over with: ralph compile <sprint-dir> --fresh' },
+    { place: { file: sprintPath(sprintDir) }, hint: 'start over with: ralph compile <sprint> --fresh' },
   )
 }
 

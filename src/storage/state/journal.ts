@@ -316,7 +316,7 @@ const journalDamaged = (file: string, { records, goodBytes, isForged }: Segment)
     `a record after number ${records.at(-1)?.seq ?? 0} (byte ${goodBytes}) ${isForged === true ? 'was not written by Ralph' : 'is damaged, good ones follow'}`,
     {
       place: { file },
-      hint: 'see what is left with: ralph doctor <sprint-dir>; repair with: ralph doctor <sprint-dir> --repair',
+      hint: 'see what is left with: ralph doctor <sprint>; repair with: ralph doctor <sprint> --repair',
     },
   )
 
@@ -330,5 +330,5 @@ const segmentStuck = (folder: string, cause: unknown): RalphError =>
 const journalUnreadable = (file: string, message: string): RalphError =>
   new RalphError('JOURNAL_DAMAGED', message, {
     place: { file },
-    hint: 'repair with: ralph doctor <sprint-dir> --repair',
+    hint: 'repair with: ralph doctor <sprint> --repair',
   })

@@ -1,4 +1,4 @@
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { RalphError } from '../../contract/errors.ts'
 import { leftoverPattern } from '../../platform/files/atomic-file.ts'
 import {
@@ -21,16 +21,6 @@ const gitignore = '*\n!SPRINT.yaml\n'
 export const sprintPath = (sprintDir: string): string => join(sprintDir, 'SPRINT.yaml')
 
 export const progressPath = (sprintDir: string): string => join(sprintDir, 'PROGRESS.yaml')
-
-/** Resolves the sprint folder given on the command line; throws if it does not exist. */
-export function openSprintFolder(given: string): string {
-  const sprintDir = resolve(given)
-  if (isFolder(sprintDir)) return sprintDir
-  throw new RalphError('SPRINT_NOT_FOUND', 'there is no such sprint folder', {
-    place: { file: given },
-    hint: 'give the folder that contains SPRINT.yaml, or create one with: ralph init',
-  })
-}
 
 export async function readSprintFile(sprintDir: string, shown: string): Promise<string> {
   const text = await readTextIfExists(sprintPath(sprintDir))

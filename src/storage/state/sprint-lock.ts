@@ -20,7 +20,7 @@ export function lockSprintFolder({
   if ('lock' in taken) return taken.lock
   throw new RalphError('SPRINT_LOCKED', `the sprint is run by ${taken.owner || 'another process'}`, {
     place: { file: sprintDir },
-    hint: 'wait for it, or stop it with: ralph stop <sprint-dir>',
+    hint: 'wait for it, or stop it with: ralph stop <sprint>',
   })
 }
 

@@ -168,7 +168,7 @@ async function writeState(id: string, state: SprintState): Promise<void> {
 const movedSprint = (sprintDir: string, { sprintDir: from }: SprintState): RalphError =>
   new RalphError('SPRINT_MOVED', `the state of this sprint belongs to ${from}, which no longer exists`, {
     place: { file: sprintDir },
-    hint: 'if you moved the folder, continue with: ralph run <sprint-dir> --rebind; to start over, delete its .ralph-id',
+    hint: 'if you moved the folder, continue with: ralph run <sprint> --rebind; to start over, delete its .ralph-id',
   })
 
 const unwritableState = (cause: unknown): RalphError =>

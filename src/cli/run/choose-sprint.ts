@@ -1,0 +1,149 @@
+import { resolve } from 'node:path'
+import { RalphError } from '../../contract/errors.ts'
+import type { Progress } from '../../contract/progress.ts'
+import { exists } from '../../platform/files/files.ts'
+import { createSprintFolder, sprintPath } from '../../storage/state/sprint-folder.ts'
+import { chooseAgents } from '../agents/choose-agent.ts'
+import { askYesOrNo } from '../io/confirm.ts'
+import { displayPath } from '../io/display-path.ts'
+import type { Io } from '../io/io.ts'
+import { findSprint, listSprintFolders, lookUpSprint, sprintName } from '../sprint/find-sprint.ts'
+import { createGoalSprint, renderGoalSprint } from '../sprint/new-sprint.ts'
+import { isPlaceholderGoal, slugFromGoal, type SprintInputs } from '../sprint/sprint-files.ts'
+import { loadProgress } from '../sprint/sprint-state.ts'
+
+export type SprintRequest = Omit<SprintInputs, 'goal'> & {
+  /** The positional argument: a name, a path, or a goal in words. */
+  readonly given: string | undefined
+  readonly goal: string | undefined
+  /** Resume an unfinished sprint with the same goal, or create a new one; undefined: ask, or resume without a terminal. */
+  readonly again?: 'resume' | 'new' | undefined
+  readonly json?: boolean | undefined
+}
+
+export type ChosenSprint = {
+  readonly sprintDir: string
+  /** Created by this call: the given limits are in its SPRINT.yaml. */
+  readonly isNew: boolean
+}
+
+/** Finds the sprint that the user means, or creates one for a goal. */
+export async function chooseSprint(request: SprintRequest, io: Io): Promise<ChosenSprint> {
+  const { given, goal } = request
+  if (goal !== undefined) return chooseForGoal({ ...request, goal }, io)
+  const isGoal = given !== undefined && looksLikeGoal(given) && (await lookUpSprint(given, io)) === undefined
+  if (isGoal) return chooseForGoal({ ...request, given: undefined, goal: given }, io)
+  refuseGoalFlags(request)
+  if (given === undefined) return { sprintDir: await findLatest(io), isNew: false }
+  const found = await lookUpSprint(given, io)
+  if (found) return { sprintDir: found.sprintDir, isNew: false }
+  if (!looksLikePath(given)) throw unknownSprint(given)
+  return { sprintDir: (await findSprint(given, io)).sprintDir, isNew: false }
+}
+
+/** Flags that only a new sprint can follow. */
+function refuseGoalFlags({ checks, worktree }: SprintRequest): void {
+  if (checks !== undefined)
+    throw new RalphError('USAGE', 'run: --check belongs to a new sprint with --goal "…"', {
+      hint: 'write "done-when: [{run: …}]" into the SPRINT.yaml of this one',
+    })
+  if (worktree === true)
+    throw new RalphError('USAGE', 'run: --worktree belongs to a new sprint with --goal "…"', {
+      hint: 'write "worktree: {enabled: true}" into the SPRINT.yaml of this one before its first run',
+    })
+}
+
+const looksLikePath = (text: string): boolean => /[/\\]|\.ya?ml$/.test(text)
+
+/** Several words are a goal; one word is a name. */
+const looksLikeGoal = (text: string): boolean =>
+  /\S\s+\S/.test(text.trim()) && !(looksLikePath(text) && /^\S*[/\\]/.test(text))
+
+const unknownSprint = (given: string): RalphError =>
+  new RalphError('SPRINT_NOT_FOUND', 'there is no such sprint', {
+    place: { file: given },
+    hint: `see: ralph list; if it is a goal: ralph run --goal "${given}"`,
+  })
+
+async function findLatest(io: Io): Promise<string> {
+  const [first] = await listSprintFolders(io)
+  if (first === undefined && !exists(sprintPath(io.cwd))) {
+    throw new RalphError('USAGE', 'run: this project has no sprint yet', {
+      hint: 'say what the agent should achieve: ralph run "Make all tests pass"',
+    })
+  }
+  return (await findSprint(undefined, io, isUnfinished)).sprintDir
+}
+
+const isUnfinished = async (sprintDir: string): Promise<boolean> =>
+  (await loadProgress(sprintDir).catch(() => undefined))?.status !== 'completed'
+
+async function chooseForGoal(request: SprintRequest & { readonly goal: string }, io: Io): Promise<ChosenSprint> {
+  const { goal, given, agent, again } = request
+  assertGoal(goal)
+  // Checked again later. Checking here avoids creating a folder when no agent is installed.
+  chooseAgents(agent === undefined ? undefined : [agent], io)
+  if (given !== undefined) return createAt(given, request, io)
+  const before = again === 'new' ? undefined : await findUnfinished(goal, io)
+  if (before && (await shouldResume(before, request, io))) return { sprintDir: before.sprintDir, isNew: false }
+  if (again === 'resume' && !before)
+    throw new RalphError('USAGE', 'run: no unfinished sprint has this goal', { hint: 'omit --resume to start one' })
+  const sprintDir = await createGoalSprint(request, io)
+  io.printError(`new sprint in ${displayPath(sprintDir, io)}`)
+  return { sprintDir, isNew: true }
+}
+
+function assertGoal(goal: string): void {
+  const hint = 'describe what the agent should achieve'
+  if (goal.trim() === '') throw new RalphError('RALPH_MISSING_GOAL', 'the goal is empty', { hint })
+  if (isPlaceholderGoal(goal)) throw new RalphError('RALPH_MISSING_GOAL', 'the goal is a placeholder', { hint })
+}
+
+async function createAt(
+  given: string,
+  request: SprintRequest & { readonly goal: string },
+  io: Io,
+): Promise<ChosenSprint> {
+  const sprintDir = resolve(io.cwd, given)
+  if (!exists(sprintPath(sprintDir))) {
+    await createSprintFolder(sprintDir, renderGoalSprint(request))
+    return { sprintDir, isNew: true }
+  }
+  const progress = await loadProgress(sprintDir).catch(() => undefined)
+  if (progress && isSameGoal(progress.goal, request.goal)) return { sprintDir, isNew: false }
+  throw new RalphError('USAGE', `run: ${given} already has a SPRINT.yaml with a goal`, {
+    hint: 'omit --goal, or choose another folder',
+  })
+}
+
+type Unfinished = { readonly sprintDir: string; readonly progress: Progress }
+
+/** The last sprint of this project with the same goal that has not reached it. Its folder has the name of the goal. */
+async function findUnfinished(goal: string, io: Io): Promise<Unfinished | undefined> {
+  const slug = slugFromGoal(goal)
+  const named = (await listSprintFolders(io)).filter((dir) => {
+    const name = dir.replace(/^.*[/\\](?:\d{4}-\d{2}-\d{2}_)?/, '')
+    return name === slug || (name.startsWith(`${slug}-`) && /^\d+$/.test(name.slice(slug.length + 1)))
+  })
+  for (const sprintDir of named.toReversed()) {
+    const progress = await loadProgress(sprintDir).catch(() => undefined)
+    if (progress && progress.status !== 'completed' && isSameGoal(progress.goal, goal)) return { sprintDir, progress }
+  }
+  return undefined
+}
+
+const isSameGoal = (a: string, b: string): boolean => collapseSpace(a) === collapseSpace(b)
+
+const collapseSpace = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()
+
+async function shouldResume({ sprintDir, progress }: Unfinished, request: SprintRequest, io: Io): Promise<boolean> {
+  const name = await sprintName(sprintDir, io)
+  const state = `${name} has this goal and is not finished (${progress.status}, iteration ${progress.stats.currentIteration})`
+  if (request.again === undefined && request.json !== true && io.isTerminal && process.stdin.isTTY) {
+    const answer = await askYesOrNo(`${state}. Resume it?`, io, 'yes')
+    if (answer === undefined) throw new RalphError('USAGE', 'cancelled; nothing was started')
+    return answer === 'yes'
+  }
+  io.printError(`resuming: ${state}; for a new sprint use --new`)
+  return true
+}

@@ -1,0 +1,27 @@
+import { resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { RalphError } from '../../contract/errors.ts'
+import { isFolder, readTextIfExists } from '../../platform/files/files.ts'
+import type { Io } from '../io/io.ts'
+
+type GoalFlags = { readonly goal?: string; readonly 'goal-file'?: string }
+
+/** The goal of the command line: its text, `-` for stdin, or `@FILE`. Undefined if none is given. */
+export async function readGoal(flags: GoalFlags, io: Io): Promise<string | undefined> {
+  const { goal, 'goal-file': file } = flags
+  if (goal !== undefined && file !== undefined) throw new RalphError('USAGE', 'use one of --goal and --goal-file')
+  if (file !== undefined) return file === '-' ? text(process.stdin) : readGoalFile(file, io)
+  if (goal === '-') return text(process.stdin)
+  return goal?.startsWith('@') ? readGoalFile(goal.slice(1), io) : goal
+}
+
+async function readGoalFile(file: string, io: Io): Promise<string> {
+  const path = resolve(io.cwd, file)
+  if (isFolder(path)) throw new RalphError('FILE_UNREADABLE', 'this is a folder, not a file', { place: { file } })
+  const goal = await readTextIfExists(path)
+  if (goal !== undefined) return goal
+  throw new RalphError('FILE_NOT_FOUND', 'there is no such file with a goal', {
+    place: { file },
+    hint: 'a goal that starts with "@" names a file; for the text itself begin with a space',
+  })
+}
