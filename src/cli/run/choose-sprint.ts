@@ -62,7 +62,7 @@ const looksLikeGoal = (text: string): boolean =>
 const unknownSprint = (given: string): RalphError =>
   new RalphError('SPRINT_NOT_FOUND', 'there is no such sprint', {
     place: { file: given },
-    hint: `see: ralph list; if it is a goal: ralph run --goal "${given}"`,
+    hint: `see: ralph list; create one with: ralph init; if it is a goal: ralph run --goal "${given}"`,
   })
 
 async function findLatest(io: Io): Promise<string> {
