@@ -8,7 +8,7 @@ import { askYesOrNo } from '../io/confirm.ts'
 import { displayPath } from '../io/display-path.ts'
 import type { Io } from '../io/io.ts'
 import { findSprint, listSprintFolders, lookUpSprint, sprintName } from '../sprint/find-sprint.ts'
-import { createGoalSprint, renderGoalSprint } from '../sprint/new-sprint.ts'
+import { createGoalSprint, newSprintFolder, renderGoalSprint } from '../sprint/new-sprint.ts'
 import { isPlaceholderGoal, slugFromGoal, type SprintInputs } from '../sprint/sprint-files.ts'
 import { loadProgress } from '../sprint/sprint-state.ts'
 
@@ -51,6 +51,21 @@ function refuseGoalFlags({ checks, worktree }: SprintRequest): void {
     throw new RalphError('USAGE', 'run: --worktree belongs to a new sprint with --goal "…"', {
       hint: 'write "worktree: {enabled: true}" into the SPRINT.yaml of this one before its first run',
     })
+}
+
+/** What `chooseSprint` would choose, without writing: the text of a sprint that does not exist yet. */
+export async function planSprint(
+  request: SprintRequest,
+  io: Io,
+): Promise<{ readonly sprintDir: string; readonly text?: string }> {
+  const { given } = request
+  const isGoal = given !== undefined && looksLikeGoal(given) && (await lookUpSprint(given, io)) === undefined
+  const goal = request.goal ?? (isGoal ? given : undefined)
+  if (goal === undefined) return { sprintDir: (await chooseSprint(request, io)).sprintDir }
+  assertGoal(goal)
+  const before = request.again === 'new' ? undefined : await findUnfinished(goal, io)
+  if (before) return { sprintDir: before.sprintDir }
+  return { sprintDir: newSprintFolder(slugFromGoal(goal), io), text: renderGoalSprint({ ...request, goal }) }
 }
 
 const looksLikePath = (text: string): boolean => /[/\\]|\.ya?ml$/.test(text)

@@ -18,7 +18,7 @@ import { confirmMove, requireAcceptedChanges } from './accept-changes.ts'
 import { createNotifier } from './notifier.ts'
 import { createRunProver } from './run-prover.ts'
 import { sprintName } from '../sprint/find-sprint.ts'
-import { lockWorkTree } from './work-tree-lock.ts'
+import { isInRepository, lockWorkTree } from './work-tree-lock.ts'
 import { resolveRunLocation, type RunLocation } from './run-location.ts'
 
 /** Maximum number of hooks at once. */
@@ -173,6 +173,9 @@ function startNotices({ opened, drivers, missing, protection, location }: RunPar
   ]
   return [
     ...warnings.map((text) => ({ level: 'warning' as const, text })),
+    ...(isInRepository(location.folder) || opened.progress.checkpoint === false
+      ? []
+      : [{ level: 'info' as const, text: 'no git repository: no checkpoints, so no diff and no restore' }]),
     { level: 'info', text: `sandbox: ${protection.text}` },
     ...location.notes,
   ]

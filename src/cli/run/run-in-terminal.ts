@@ -18,6 +18,7 @@ import { createJsonView, createPlainView, type RunView } from '../view/view.ts'
 import { openRun, type OpenedRun, type RunChoices } from './open-run.ts'
 import { recheckLines, recheckSprint } from './recheck.ts'
 import { acceptRequests } from './run-control.ts'
+import { resumeAfterSignIn } from './sign-in.ts'
 
 export type RunOptions = RunChoices & {
   readonly workflows?: string
@@ -36,6 +37,7 @@ export async function runInTerminal(options: RunOptions, io: Io): Promise<number
   } else if (diagnostics.length > 0) io.printError(JSON.stringify({ valid: plan !== undefined, diagnostics }))
   if (!plan) return 1
   refusePlaceholder(plan, options.sprintDir, io)
+  await resumeAfterSignIn(options.sprintDir, plan.configured, io)
   const opened = await openRun(options, plan, io)
   const letSleep = options.keepAwake === true ? keepAwake(machineNotes(io)) : undefined
   try {

@@ -117,7 +117,11 @@ function joinWords(words: readonly string[]): string {
     if (longer.length > maxSlugLength) break
     slug = longer
   }
-  return slug === '' ? [...(words[0] ?? '')].slice(0, maxSlugLength).join('') : slug
+  return slug === ''
+    ? Array.from(words[0] ?? '')
+        .slice(0, maxSlugLength)
+        .join('')
+    : slug
 }
 
 /** The same SPRINT.yaml with another goal and without first steps; comments stay. */

@@ -9,6 +9,7 @@ import { clipLine, toOneLine } from '../../words/text.ts'
 import { formatHumanDuration } from '../../words/durations.ts'
 import { createPaint } from '../io/paint.ts'
 import { bestIteration, questionLines } from './receipt.ts'
+import { missingVariable } from '../run/sign-in.ts'
 import { formatDuration } from '../../contract/time.ts'
 import { formatCount, pluralize } from '../../words/counts.ts'
 import { formatCap, formatCost } from '../../words/money.ts'
@@ -42,7 +43,7 @@ export function printHead(
 }
 
 /** `50 iterations, $20`; limits of the command line hold for one run. */
-function limitText({ limits }: Progress, runLimits: RunLimits = {}): string {
+export function limitText({ limits }: Progress, runLimits: RunLimits = {}): string {
   const { iterations = limits.iterations, usd = limits.usd, durationMs = limits.duration } = runLimits
   const parts = [
     ...(iterations === 'off' ? [] : [pluralize(iterations, 'iteration')]),
@@ -115,7 +116,9 @@ const placeLines = ({ sprintDir, name }: NamedSprint, io: Io): Record<string, st
 })
 
 function nextSteps(progress: Progress, name: string): string[] {
-  const { status, humanNeeded } = progress
+  const { status, humanNeeded, failure } = progress
+  if (humanNeeded && failure?.class === 'auth')
+    return ['', ...questionLines(humanNeeded), '', signInHint(humanNeeded.reason, name)]
   if (humanNeeded) {
     const answer = humanNeeded.options?.length ? 'NUMBER' : '"…"'
     const how = `answer with: ralph answer ${name} ${answer}   then: ralph run ${name}`
@@ -124,6 +127,14 @@ function nextSteps(progress: Progress, name: string): string[] {
   if (status === 'completed') return []
   if (status === 'limit-reached') return ['', `resume with a higher limit: ralph run ${name} ${raisedLimit(progress)}`]
   return ['', `resume with: ralph run ${name}`]
+}
+
+/** What to do about an agent that cannot work until the user fixes its access. */
+function signInHint(reason: string, name: string): string {
+  const variable = missingVariable(reason)
+  if (variable !== undefined)
+    return `set ${variable}, add "env: { pass: [${variable}] }" to SPRINT.yaml, then: ralph run ${name} --accept-changes`
+  return `sign in to the agent program, then: ralph run ${name}   (if it asks again: ralph answer ${name} "signed in")`
 }
 
 /** The flag that raises the reached limit, with twice its value. */
