@@ -82,6 +82,7 @@ export async function openRun(choices: RunChoices, plan: SprintPlan, io: Io): Pr
     const location = await resolveRunLocation(opened.progress, { ...choices, project }, io)
     const isFinished = opened.progress.status === 'completed'
     const lock = isFinished ? undefined : await lockWorkTree(location.folder, await sprintName(sprintDir, io))
+    let isClosed = false
     const parts = { opened, project, location, protection, ...agents }
     return {
       sprintDir,
@@ -95,6 +96,8 @@ export async function openRun(choices: RunChoices, plan: SprintPlan, io: Io): Pr
       notices: startNotices(parts, io),
       start: (observe) => startRun(choices, parts, observe, io),
       close: async () => {
+        if (isClosed) return
+        isClosed = true
         lock?.release()
         await opened.store.close()
       },

@@ -118,6 +118,8 @@ export type Fact =
       /** After the iteration, after the agent's turn (the next run does checks and hooks), or now. */
       readonly when: 'iteration' | 'turn' | 'now'
     }
+  /** The user changed their mind about a stop that has not happened yet. */
+  | { readonly type: 'stop-withdrawn'; readonly at: number }
   /** `kept`: why the worktree was not removed. */
   | { readonly type: 'worktree-cleaned'; readonly at: number; readonly kept?: string | undefined }
   | { readonly type: 'notified'; readonly at: number; readonly results: NonNullable<Progress['notifications']> }
