@@ -66,15 +66,12 @@ const helpContent: OverlayContent = {
 function createOverlayStack(view: LiveView, io: Io) {
   const stack: OverlayLayer[] = []
   const draw = () => view.cover(stack.at(-1))
-  const open = (load: () => Promise<OverlayContent>) => {
-    load().then(
-      (content) => {
-        stack.push({ content, position: 0 })
-        draw()
-      },
-      (error: unknown) => view.footer(errorMessage(error)),
-    )
+  const show = async (load: () => Promise<OverlayContent>) => {
+    stack.push({ content: await load(), position: 0 })
+    draw()
   }
+  const open = (load: () => Promise<OverlayContent>) =>
+    void show(load).catch((error: unknown) => view.footer(errorMessage(error)))
   return {
     open,
     /** `passed`: no overlay wants the key. */
