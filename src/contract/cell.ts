@@ -42,7 +42,7 @@ const Size = z.codec(z.string({ error: sizeText }).regex(sizePattern, { error: s
 
 export function formatSize(bytes: number): string {
   const [unit, size] = Object.entries(units).findLast(([, each]) => bytes > 0 && bytes % each === 0) ?? ['k', 1024]
-  return `${Math.ceil(bytes / size)}${unit}`
+  return `${bytes / size}${unit}`
 }
 
 export const CellLimits = fileObject({

@@ -111,17 +111,16 @@ export const networkMode = (network: NetworkSpec): Walls['network'] =>
 
 const limitTexts = ({ texts }: LimitPlan) => (texts.length === 0 ? {} : { limits: [...texts] })
 
-/** Hosts by how often they were asked for. */
+/** For the receipt; absent if nothing was asked for. */
 function hostNames({ allowed = {}, refused = {} }: Partial<NetworkReport>): { hosts?: NetworkUse } {
-  const names = (counts: Readonly<Record<string, number>>) =>
-    Object.entries(counts)
-      .toSorted(([, a], [, b]) => b - a)
-      .map(([name]) => name)
-  const hosts = {
-    ...(names(allowed).length > 0 && { allowed: names(allowed) }),
-    ...(names(refused).length > 0 && { refused: names(refused) }),
-  }
+  const hosts = { ...rankHosts('allowed', allowed), ...rankHosts('refused', refused) }
   return Object.keys(hosts).length === 0 ? {} : { hosts }
+}
+
+/** Those that were asked for most often first. */
+function rankHosts(name: keyof NetworkUse, counts: Readonly<Record<string, number>>): NetworkUse {
+  const ranked = Object.entries(counts).toSorted(([, a], [, b]) => b - a)
+  return ranked.length === 0 ? {} : { [name]: ranked.map(([host]) => host) }
 }
 
 /** Where an attempt's agent may write besides its work: reports that it makes by a tool. */
