@@ -15,6 +15,7 @@ import { formatCount, pluralize } from '../../words/counts.ts'
 import { formatCap, formatCost } from '../../words/money.ts'
 import { displayPath } from '../io/display-path.ts'
 import { describeExit } from './proof-text.ts'
+import { describeOpenWalls } from '../../words/walls.ts'
 
 /** The plan of a run, printed before it starts. */
 export function printHead(
@@ -77,6 +78,7 @@ function summaryLines(progress: Progress, places: Readonly<Record<string, string
     ...countLines(progress),
     ['checks', done && checks !== 'none' ? `${checks} ✓` : checks],
     ...proofRow(progress),
+    ...wallsRow(progress),
     ['time', `${formatHumanDuration(stats.activeMs)}, ${formatCost(stats)}`],
     ...Object.entries(places),
   ]
@@ -87,6 +89,12 @@ function summaryLines(progress: Progress, places: Readonly<Record<string, string
 function proofRow(progress: Progress): [string, string][] {
   const text = describeExit(progress)
   return text === undefined || progress.ralphExit.unchecked === true ? [] : [['proof', text]]
+}
+
+/** Says what ran with fewer walls than the default; full walls need no line. */
+function wallsRow({ walls }: Progress): [string, string][] {
+  const text = describeOpenWalls(walls)
+  return text === undefined ? [] : [['walls', text]]
 }
 
 function countLines(progress: Progress): [string, string][] {
