@@ -75,9 +75,9 @@ async function examineAgent(requested: readonly string[] | undefined, io: Io): P
   }
 }
 
-async function examineProtection({ sandbox }: Progress, io: Io): Promise<Finding> {
+async function examineProtection(progress: Progress, io: Io): Promise<Finding> {
   try {
-    const protection = await resolveProtection(sandbox, io)
+    const protection = await resolveProtection(progress, io)
     const isRoot = process.getuid?.() === 0 ? ', as root' : ''
     const level = protection.sandbox === undefined ? 'warn' : 'ok'
     return { name: 'sandbox', level, text: `${protection.text}${isRoot}` }
