@@ -65,6 +65,8 @@ function decide(sprint: Sprint, fact: Fact): Decision {
       return onCheckpointMade(sprint, fact)
     case 'stop-requested':
       return onStopRequested(sprint, fact)
+    case 'stop-withdrawn':
+      return { sprint: setRun(sprint, { stopRequested: undefined }), orders: [] }
     case 'worktree-cleaned':
       return onWorktreeCleaned(sprint, fact)
     case 'notified':

@@ -138,7 +138,7 @@ it('an agent at its usage limit: one start, parked, no iteration consumed, in th
   const first = sprint.startRun('--max-iterations', '1')
   await parked(sprint)
   first.signal('SIGINT')
-  expect(await first.ended).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('usage limit') })
+  expect(await first.ended).toMatchObject({ exitCode: 4, stdout: expect.stringContaining('usage limit') })
   expect(await sprint.progress()).toMatchObject({
     status: 'paused',
     parked: { until: new Date(resetsAt * 1000).toISOString() },

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { createTestSprint, waitUntil } from '../support/sprint.ts'
@@ -250,5 +251,60 @@ describe('in the background', () => {
     expect(await sprint.ralph('stop', '--now')).toMatchObject({ exitCode: 0 })
     expect(await watched.ended).toMatchObject({ exitCode: 130 })
     await waitUntil('the end', async () => (await sprint.ralph('status', 'do-parts')).stdout.includes('interrupted'))
+  })
+})
+
+describe('a dry run', () => {
+  it('shows what the run depends on and the first prompt, and writes nothing', async () => {
+    const sprint = await createProject({ files: { 'package.json': '{"scripts":{"test":"node --test"}}' } })
+    const before = await sprint.contents()
+
+    const { exitCode, stdout } = await sprint.ralph('run', 'Make all tests pass', '--check', 'npm test', '--dry-run')
+
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(
+      /agent +claude[\s\S]*sandbox[\s\S]*git +not a repository[\s\S]*done when +npm test[\s\S]*limits +50 iterations, \$20[\s\S]*first prompt[\s\S]*Make all tests pass/,
+    )
+    expect(await sprint.contents()).toEqual(before)
+  })
+
+  it('fails if the check can never start', async () => {
+    const sprint = await createProject()
+
+    expect(await sprint.ralph('run', 'Fix it all', '--check', 'nonexistent-cmd-xyz', '--dry-run')).toMatchObject({
+      exitCode: 1,
+      stdout: expect.stringContaining('nonexistent-cmd-xyz: its program was not found'),
+    })
+  })
+})
+
+describe('an agent that is not signed in', () => {
+  it('stops the sprint with what to do, and the next run continues by itself after the sign-in', async () => {
+    const refused = { type: 'result', is_error: true, api_error_status: 401, result: 'Please run /login' }
+    const sprint = await createProject({
+      answers: { 1: { lines: [JSON.stringify(refused)], exit: 1 }, 2: goalComplete },
+    })
+    expect(await sprint.ralph('run', 'fix the login')).toMatchObject({
+      exitCode: 2,
+      stdout: expect.stringMatching(/\/login\n[\s\S]*sign in to the agent program, then: ralph run fix-the-login/),
+    })
+    expect(await sprint.ralph('run')).toMatchObject({ exitCode: 2 })
+
+    await mkdir(sprint.at('../home/.claude'), { recursive: true })
+    await writeFile(sprint.at('../home/.claude/.credentials.json'), '{}')
+    expect(await sprint.ralph('run')).toMatchObject({ exitCode: 0 })
+    expect(await sprint.calls()).toHaveLength(2)
+  })
+})
+
+describe('the sprints of a project', () => {
+  it('do not appear in git status', async () => {
+    const sprint = await createProject({ answers: { '*': goalComplete } })
+    const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: sprint.at(), encoding: 'utf8' })
+    git('init', '--quiet')
+
+    expect((await sprint.ralph('run', 'tidy it up')).stderr).toContain('.git/info/exclude')
+    expect((await sprint.ralph('run', 'tidy it more')).stderr).not.toContain('.git/info/exclude')
+    expect(git('status', '--porcelain')).not.toContain('.claude')
   })
 })

@@ -94,6 +94,7 @@ export const claude: Driver = {
     reportsVersion: true,
     login: {
       variables: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],
+      credentials: ['.claude/.credentials.json'],
       statusArgs: ['auth', 'status'],
     },
   },

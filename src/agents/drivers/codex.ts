@@ -42,7 +42,7 @@ export const codex: Driver = {
   }),
   about: {
     tested: ['0.166.0', '0.167.0'],
-    login: { variables: ['CODEX_API_KEY'], statusArgs: ['login', 'status'] },
+    login: { variables: ['CODEX_API_KEY'], credentials: ['.codex/auth.json'], statusArgs: ['login', 'status'] },
   },
   native: findCodexBinary,
   read: readCodex,

@@ -87,6 +87,8 @@ export type ProgramInfo = {
     readonly variables: readonly string[]
     /** If any of them exists, relative to the home folder, the user is logged in. Never read. */
     readonly files?: readonly string[]
+    /** Files, relative to the home folder, that signing in writes; they alone do not show that the user is logged in. */
+    readonly credentials?: readonly string[]
     /** Arguments of a login check; exit code 0 means logged in, 1 means not. */
     readonly statusArgs?: readonly string[]
   }

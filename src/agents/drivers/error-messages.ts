@@ -25,6 +25,7 @@ export function parseStatus(message: string): number | undefined {
 type Patterns = readonly (readonly [RegExp, FailureClass])[]
 
 const specialPatterns: Patterns = [
+  [/missing environment variable/i, 'auth'],
   [/usage limit|daily quota/i, 'usage_limit'],
   [/context (?:window|length)|(?:prompt|input) is too (?:long|large)|maximum context/i, 'context'],
 ]

@@ -78,7 +78,8 @@ On a terminal, it asks for missing values: goal, check, agent, limits. Press Ent
     }
     const title = values.goal ?? plan?.name ?? answers.goal ?? template?.name ?? ''
     const text = renderSprintFile({ ...answers, steps: plan?.steps }, template, known.foundChecks)
-    const folder = await createSprint(name ?? findFreeName(slugFromGoal(title), io), text, io)
+    const quiet = values.json === true ? { ...io, printError: () => {} } : io
+    const folder = await createSprint(name ?? findFreeName(slugFromGoal(title), io), text, quiet)
     if (values['write-workflow'] === true) await writeWorkflow(io)
     if (values.json === true) io.print(JSON.stringify({ folder: displayPath(folder, io) }))
     else for (const line of [...(asks ? [''] : []), ...(await initHint(folder, answers.goal, io))]) io.print(line)

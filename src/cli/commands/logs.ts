@@ -13,6 +13,7 @@ import { findIterationAgent } from '../live/watch-events.ts'
 import { toOneLine } from '../../words/text.ts'
 import { createPaint } from '../io/paint.ts'
 import { listRecordedAttempts, openAttemptReader, type RecordedAttempt } from '../report/attempts.ts'
+import { checkOutputLines, readCheckResults } from '../report/check-results.ts'
 import { createEventFilter, type EventFilter } from '../report/event-filter.ts'
 import { createSprintRedactor } from '../io/secrets.ts'
 import { findSprint } from '../sprint/find-sprint.ts'
@@ -39,7 +40,7 @@ export const logs = defineCommand({
     json: { type: 'boolean', description: 'print one JSON event per line, as "ralph run --json" does' },
   },
   details:
-    'Shows every attempt of the iteration, oldest first. Combine --tool and --errors to see failed calls of that tool.',
+    'Shows every attempt of the iteration, oldest first, then its checks with the output of red ones. Combine --tool and --errors to see failed calls of that tool.',
   examples: ['ralph logs', 'ralph logs auth --iteration 3 --errors', 'ralph logs auth --follow --tool Bash'],
   async run({ values, positionals: [given] }, io) {
     const iteration = parsePositiveNumber(values.iteration, '--iteration')
@@ -52,10 +53,18 @@ export const logs = defineCommand({
     let printed = 0
     const counting: Io = { ...io, print: (text) => (printed++, io.print(text)) }
     await showLogs({ sprintDir, progress, given: iteration, first: chosen ?? 1, options: values }, counting)
+    if (values.json !== true && values.tool === undefined) await showChecks(sprintDir, chosen ?? 1, counting)
     if (printed === 0 && values.json !== true) io.print(`no matching events in iteration ${chosen ?? 1}`)
     return 0
   },
 })
+
+/** What the checks of an iteration printed, and its tests by name. */
+async function showChecks(sprintDir: string, number: number, io: Io): Promise<void> {
+  const redact = createSprintRedactor(sprintDir, io)
+  const found = (await readCheckResults(sprintDir)).filter(({ iteration }) => iteration === number)
+  for (const line of found.flatMap((checks) => checkOutputLines(checks))) io.print(redact(line))
+}
 
 function noTranscript(found: readonly RecordedAttempt[], iteration: number | undefined, file: string): RalphError {
   const numbers = found.map((one) => one.iteration)

@@ -3,11 +3,14 @@ import { parseDuration } from '../../contract/time.ts'
 import { createCiOutput, isCi } from '../ci/ci-output.ts'
 import { defineCommand, parsePositiveNumber } from '../io/command.ts'
 import type { Io } from '../io/io.ts'
-import { chooseSprint, type ChosenSprint } from '../run/choose-sprint.ts'
+import { chooseSprint, planSprint, type ChosenSprint, type SprintRequest } from '../run/choose-sprint.ts'
+import { showDryRun } from '../run/preflight.ts'
 import { readGoal } from '../run/read-goal.ts'
 import { runInTerminal } from '../run/run-in-terminal.ts'
 import { startInBackground, type RunFlags } from '../run/start-in-background.ts'
+import { compileSprint, compileSprintText, printDiagnostics } from '../sprint/compile-sprint.ts'
 import { sprintName } from '../sprint/find-sprint.ts'
+import { loadProgress } from '../sprint/sprint-state.ts'
 
 /** Flags of every command that runs a sprint. */
 export const runOptions = {
@@ -76,6 +79,10 @@ const options = {
   },
   resume: { type: 'boolean', description: 'resume the unfinished sprint with this goal, without asking' },
   new: { type: 'boolean', description: 'create a new sprint even if an unfinished one has this goal' },
+  'dry-run': {
+    type: 'boolean',
+    description: 'show what the run depends on and its first prompt; start and write nothing',
+  },
   worktree: { type: 'boolean', description: 'with a new goal: work in a git worktree and branch of its own' },
   ...runOptions,
 } as const
@@ -101,26 +108,39 @@ A finished sprint runs its checks again and reports the result.`,
     run: async ({ values, positionals: [given] }, io) => {
       parseLimits(values)
       if (values.resume === true && values.new === true) throw new RalphError('USAGE', 'use one of --resume and --new')
-      return runChosen(values, io, async (shown) =>
-        chooseSprint(
-          {
-            given,
-            goal: await readGoal(values, shown),
-            again: values.resume === true ? 'resume' : values.new === true ? 'new' : undefined,
-            json: values.json,
-            agent: values.agent,
-            checks: values.check === undefined ? undefined : values.check === 'none' ? [] : [values.check],
-            worktree: values.worktree,
-            limits: limitTexts(values),
-          },
-          shown,
-        ),
-      )
+      const request = {
+        given,
+        goal: await readGoal(values, io),
+        again: values.resume === true ? ('resume' as const) : values.new === true ? ('new' as const) : undefined,
+        json: values.json,
+        agent: values.agent,
+        checks: values.check === undefined ? undefined : values.check === 'none' ? [] : [values.check],
+        worktree: values.worktree,
+        limits: limitTexts(values),
+      }
+      if (values['dry-run'] === true) return dryRun(request, values, io)
+      return runChosen(values, io, (shown) => chooseSprint(request, shown))
     },
   })
 
 export const run = createRunCommand('run', 'Run a sprint until its goal is reached')
 export const resume = createRunCommand('resume', 'Resume a sprint (same as run)')
+
+/** Compiles the plan of a sprint, or of a goal that has none yet, and shows it with the preflight. */
+async function dryRun(request: SprintRequest, values: RunValues, io: Io): Promise<number> {
+  const planned = await planSprint(request, io)
+  const { progress, diagnostics } =
+    planned.text === undefined
+      ? await compileSprint(planned.sprintDir, values, io)
+      : compileSprintText(planned.sprintDir, planned.text, values, io)
+  if (values.json !== true) printDiagnostics(diagnostics, io)
+  if (!progress) {
+    if (values.json === true) io.print(JSON.stringify({ valid: false, diagnostics }))
+    return 1
+  }
+  const current = planned.text === undefined ? ((await loadProgress(planned.sprintDir)) ?? progress) : progress
+  return showDryRun({ sprintDir: planned.sprintDir, progress: current, agent: values.agent, json: values.json }, io)
+}
 
 /** The values of `runOptions`. */
 export type RunValues = {
@@ -150,13 +170,13 @@ const noLimitFlags = { 'max-iterations': undefined, 'budget-usd': undefined, 'ma
 async function detach(sprintDir: string, values: RunFlags, io: Io): Promise<number> {
   const { detach: _detach, plain: _plain, json, ...flags } = values
   const name = await sprintName(sprintDir, io)
-  const run = await startInBackground(sprintDir, flags, io)
-  if (json === true) io.print(JSON.stringify(run))
-  else if (run.running) {
-    io.print(`${name} runs in the background (pid ${run.pid})`)
-    io.print(`watch it with: ralph watch ${name}   stop it with: ralph stop ${name}   output: ${run.log}`)
-  } else io.print(run.output.trimEnd())
-  return run.running ? 0 : run.exitCode
+  const started = await startInBackground(sprintDir, flags, io)
+  if (json === true) io.print(JSON.stringify(started))
+  else if (started.running) {
+    io.print(`${name} runs in the background (pid ${started.pid})`)
+    io.print(`watch it with: ralph watch ${name}   stop it with: ralph stop ${name}   output: ${started.log}`)
+  } else io.print(started.output.trimEnd())
+  return started.running ? 0 : started.exitCode
 }
 
 type LimitFlags = Pick<RunValues, 'max-iterations' | 'budget-usd' | 'max-duration'>

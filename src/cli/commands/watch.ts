@@ -100,9 +100,8 @@ async function watchRunningSprint({ sprintDir, name, json, plain, ...loaded }: W
     })
   }
   function keysOf(opened: LiveView): () => void {
-    const footer = (text: string) => opened.footer(watcherHelp(text))
-    const run = createRemoteRun(sprintDir, footer, io.now)
-    return attachKeys({ view: { ...opened, footer }, run, sprintDir, progress: current }, io)
+    const run = createRemoteRun(sprintDir, opened.footer, io.now)
+    return attachKeys({ view: opened, run, sprintDir, progress: current, leave: () => leaving.abort() }, io)
   }
 }
 
@@ -120,12 +119,6 @@ function settableClock(io: Io) {
       }
     },
   }
-}
-
-/** Ctrl-C only ends the watcher. This comes first because the end of the line may be cut off. */
-export function watcherHelp(text: string): string {
-  const [keys, ofRun] = text.split(' · Ctrl-C ')
-  return ofRun === undefined ? text : `Ctrl-C exits, the sprint continues · ${keys}`
 }
 
 function watchHeadLines({ sprintId, goal, status, stats }: Progress, io: Io): string[] {

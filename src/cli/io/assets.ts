@@ -6,8 +6,6 @@ import { packageRoot } from '../../platform/package-root.ts'
 /** Files that ship with the package: bundled workflows and the demo. */
 export const assetPath = (name: string): string => join(packageRoot, 'assets', name)
 
-export const schemaPath = (name: string): string => join(packageRoot, 'schemas', name)
-
 /** A file of the Claude Code plugin, which ships with the package. */
 export const pluginPath = (name: string): string => join(packageRoot, 'plugin', name)
 

@@ -7,6 +7,7 @@ import {
 import { toOneLine } from '../../words/text.ts'
 import type { TerminalPaint } from '../io/paint.ts'
 import { formatAge, formatDurationShort, formatStopwatch } from '../../words/durations.ts'
+import { formatTokens } from '../../words/counts.ts'
 import { formatCost } from '../../words/money.ts'
 import { statusWords } from '../../words/status.ts'
 import { verdictMarks, type VerdictTone } from '../../words/verdict.ts'
@@ -19,9 +20,9 @@ export function liveHeadLines(state: LiveViewState, draw: DrawContext): string[]
   return [titleLine(state, draw), goalLine(state, draw), '', counterLine(state, draw), iterationStripLine(state, draw)]
 }
 
-function titleLine({ progress, lastEventAt }: LiveViewState, { paint, size, now }: DrawContext): string {
+function titleLine({ progress, lastEventAt, waitingUntil }: LiveViewState, { paint, size, now }: DrawContext): string {
   const age = progress.status === 'in-progress' ? ` · last event ${formatAge(now - lastEventAt)} ago` : ''
-  const text = describeLiveState(progress, now)
+  const text = describeLiveState(progress, now, waitingUntil)
   const state = `${statusDot(progress, paint)} ${text}${paint.dim(age)}`
   const name = fitText(progress.sprintId, Math.max(10, size.columns - text.length - age.length - 12))
   return joinEnds(`${paint.bold('ralph')}  ${name}`, state, size.columns)
@@ -38,7 +39,10 @@ const statusDot = ({ status }: Progress, paint: TerminalPaint): string => {
   return tone === 'bad' ? paint.red('■') : paint.yellow('■')
 }
 
-function describeLiveState({ status, parked }: Progress, now: number): string {
+function describeLiveState({ status, parked, stopRequested }: Progress, now: number, waitingUntil = 0): string {
+  if (status === 'in-progress' && stopRequested)
+    return `${stopRequested.as === 'paused' ? 'pausing' : 'stopping'} after this ${stopRequested.when}`
+  if (status === 'in-progress' && waitingUntil > now) return `retries in ${formatStopwatch(waitingUntil - now)}`
   if (status === 'in-progress') return 'running'
   if (status === 'parked' && parked) return `parked, ${formatDurationShort(parked.until - now)} left`
   return status === 'needs-human' ? statusWords[status].ending : status
@@ -55,6 +59,7 @@ function counterLine({ progress, agent, waitingUntil = 0 }: LiveViewState, { pai
     `working ${formatStopwatch(stats.activeMs + since)}`,
     budgetText(progress, paint),
     [...new Set([agent, first?.model ?? model])].filter((part) => part !== undefined).join(' '),
+    ...(stats.usage.inputTokens + stats.usage.outputTokens > 0 ? [formatTokens(stats.usage)] : []),
   ]
   return fitParts(parts, size.columns)
 }

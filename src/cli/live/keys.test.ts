@@ -5,11 +5,17 @@ import { createKeyHandler, splitKeys } from './keys.ts'
 function pressKeys(...keys: readonly string[]): string[] {
   const done: string[] = []
   const press = createKeyHandler({
-    pause: () => done.push('pause'),
+    pause: () => {
+      done.push('pause')
+      return ''
+    },
     stop: (when) => done.push(`stop ${when}`),
     message: (text) => done.push(`tell ${text}`),
+    browse: () => done.push('browse'),
     transcript: () => done.push('transcript'),
     diff: () => done.push('diff'),
+    help: () => done.push('help'),
+    leave: () => done.push('leave'),
     notify: () => {},
   })
   for (const key of keys) press(key)
@@ -22,6 +28,8 @@ it.each([
   ['s and i stop after the iteration', ['s', 'i'], ['stop iteration']],
   ['s and another key do nothing, and the keys work again', ['s', '\u001b', 'p'], ['pause']],
   ['l and d look', ['l', 'd'], ['transcript', 'diff']],
+  ['Enter and the arrows browse', ['\r', '\u001b[A', '\u001b[B'], ['browse', 'browse', 'browse']],
+  ['? helps and q leaves', ['?', 'q'], ['help', 'leave']],
   ['t, a text and Enter tell it, also if it contains other keys', ['t', 's', 't', 'o', 'p', '\r'], ['tell stop']],
   ['Backspace takes a whole emoji', ['t', 'a', '👩‍💻', '\u007f', '\r'], ['tell a']],
   ['Esc cancels what was typed', ['t', 'x', '\u001b', 'p'], ['pause']],

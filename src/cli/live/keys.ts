@@ -2,17 +2,20 @@ import { dropLastCharacter } from '../io/width.ts'
 
 /** The actions of the live view's keys. */
 export interface KeyActions {
-  readonly pause: () => void
+  /** Pauses, or withdraws the pause; returns what to tell the user. */
+  readonly pause: () => string
   readonly stop: (when: 'iteration' | 'turn' | 'now') => void
   readonly message: (text: string, when: 'next' | 'now') => void
+  /** Opens the list of iterations and steps. */
+  readonly browse: () => void
   readonly transcript: () => void
   readonly diff: () => void
+  readonly help: () => void
+  readonly leave: () => void
   /** The line below the view. */
   readonly notify: (text: string) => void
 }
 
-const keyHelp =
-  'p pause after this iteration · s stop … · t message the agent · l transcript · d changes · Ctrl-C pause, twice: stop now'
 const stopMenu = 'stop: i after the iteration · t after the turn · n now · Esc cancel'
 
 type KeyMode = { readonly kind: 'keys' } | { readonly kind: 'stop' } | { readonly kind: 'tell'; readonly text: string }
@@ -25,10 +28,7 @@ export function createKeyHandler(actions: KeyActions): (input: string) => void {
     actions.notify(said)
   }
   const onKey: Readonly<Record<string, () => void>> = {
-    p: () => {
-      actions.pause()
-      back('pausing after this iteration')
-    },
+    p: () => back(actions.pause()),
     s: () => {
       typing = { kind: 'stop' }
       actions.notify(stopMenu)
@@ -37,9 +37,14 @@ export function createKeyHandler(actions: KeyActions): (input: string) => void {
       typing = { kind: 'tell', text: '' }
       actions.notify(messagePrompt(''))
     },
+    '\r': actions.browse,
+    '\n': actions.browse,
+    '\u001b[A': actions.browse,
+    '\u001b[B': actions.browse,
     l: actions.transcript,
     d: actions.diff,
-    '?': () => actions.notify(keyHelp),
+    '?': actions.help,
+    q: actions.leave,
     '\u001b': () => actions.notify(''),
   }
   const onStop = (key: string) => {

@@ -3,7 +3,9 @@ import type { Progress } from '../../contract/progress.ts'
 import type { Io } from '../io/io.ts'
 import { createPaint } from '../io/paint.ts'
 import type { RunView } from '../view/view.ts'
+import type { ScreenSize } from './draw.ts'
 import { applyLiveEvent, createLiveState, type LiveViewState } from './live-state.ts'
+import { renderOverlay, type OverlayLayer } from './overlay.ts'
 import { renderLiveScreen } from './screen.ts'
 import { fitText } from '../io/width.ts'
 
@@ -17,6 +19,8 @@ export type LiveOptions = { readonly progress: () => Progress; readonly agent: s
 export interface LiveView extends RunView {
   /** The line below the view: help, an input, or the reply to a key. */
   readonly footer: (text: string) => void
+  /** Shows this instead of the live view; undefined uncovers it. */
+  readonly cover: (layer: OverlayLayer | undefined) => void
 }
 
 /** Draws the live view in place and keeps it up to date. Closing it restores everything it changed on the terminal. */
@@ -26,6 +30,7 @@ export function createLiveView(io: Io, { progress, agent, project }: LiveOptions
   let drawn: readonly string[] = []
   let drawnIn = { columns: 0, rows: 0 }
   let below = ''
+  let covered: OverlayLayer | undefined
   let closed = false
   let hasNews = false
   let drawnSecond = 0
@@ -33,13 +38,10 @@ export function createLiveView(io: Io, { progress, agent, project }: LiveOptions
   const draw = (which: 'next' | 'last' = 'next') => {
     const size = { columns: Math.max(20, io.columns()), rows: Math.max(6, io.rows()) }
     const current = { ...state, progress: progress() }
-    const lines = renderLiveScreen(which === 'last' ? withoutActivity(current) : current, {
-      paint,
-      size,
-      now: io.now(),
-      project,
-    })
-    const shown = below === '' ? lines : [...lines.slice(0, size.rows - 2), fitText(below, size.columns)]
+    const look = { paint, size, now: io.now(), project }
+    const screen = () => renderLiveScreen(which === 'last' ? withoutActivity(current) : current, look)
+    const overlay = which === 'next' && covered ? renderOverlay(covered, size, paint) : undefined
+    const shown = overlay ?? addFooter(screen(), below, size)
     // A terminal that gets narrower rewraps the lines on it, so their positions are unknown.
     const isResized = drawn.length > 0 && (size.columns !== drawnIn.columns || size.rows !== drawnIn.rows)
     io.write(isResized ? `${clearScreen}${repaintLines([], shown)}` : repaintLines(drawn, shown))
@@ -64,6 +66,11 @@ export function createLiveView(io: Io, { progress, agent, project }: LiveOptions
       below = text
       draw()
     },
+    cover(layer) {
+      covered = layer
+      below = ''
+      draw()
+    },
     close() {
       if (closed) return
       closed = true
@@ -74,6 +81,9 @@ export function createLiveView(io: Io, { progress, agent, project }: LiveOptions
     },
   }
 }
+
+const addFooter = (lines: readonly string[], text: string, { columns, rows }: ScreenSize): readonly string[] =>
+  text === '' ? lines : [...lines.slice(0, rows - 2), fitText(text, columns)]
 
 /** What stays on the terminal: the summary and the question are printed below it. */
 function withoutActivity(state: LiveViewState): LiveViewState {

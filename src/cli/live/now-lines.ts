@@ -64,9 +64,11 @@ function checkLine(
     const shown = fitText(toOneLine(name), Math.max(8, room - 2))
     const state = checks.get(name)
     if (state === 'running') return `${paint.cyan('●')} ${shown}`
-    const passed = state === undefined ? before.get(name) : state === 'passed'
-    if (passed === undefined) return `○ ${shown}`
-    return `${passed ? paint.green('✓') : paint.red('✗')} ${shown}`
+    if (state !== undefined) return `${state === 'passed' ? paint.green('✓') : paint.red('✗')} ${shown}`
+    const wasGreen = before.get(name)
+    return wasGreen === undefined
+      ? `○ ${shown}`
+      : `○ ${shown} ${paint.dim(wasGreen ? '(✓ at the start)' : '(✗ at the start)')}`
   })
   return [label('done when', fitParts(marked, room))]
 }

@@ -71,7 +71,7 @@ describe('the live view', () => {
         '─'.repeat(120),
         '  → Edit src/auth.ts',
         '',
-        'p pause   s stop   t message   l transcript   d diff   ? help',
+        'Enter open   p pause   s stop   t message   l transcript   d diff   ? help',
       ].join('\n'),
     )
   })
@@ -134,7 +134,7 @@ describe('the live view', () => {
       'note 198',
       'note 199',
       '',
-      'p pause   s stop   t message   l transcript   d diff   ? help',
+      'Enter open   p pause   s stop   t message   l transcript   d diff   ? help',
     ])
   })
 

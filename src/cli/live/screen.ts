@@ -28,7 +28,10 @@ export function renderLiveScreen(state: LiveViewState, draw: DrawContext): strin
 /** Keys have no effect once the sprint has stopped. */
 function keyLines({ progress }: LiveViewState, { paint, size }: DrawContext): string[] {
   if (progress.status !== 'in-progress' && progress.status !== 'parked') return []
-  return ['', paint.dim(fitText('p pause   s stop   t message   l transcript   d diff   ? help', size.columns))]
+  return [
+    '',
+    paint.dim(fitText('Enter open   p pause   s stop   t message   l transcript   d diff   ? help', size.columns)),
+  ]
 }
 
 function bodyLines(state: LiveViewState, draw: DrawContext, room: number): string[] {

@@ -20,8 +20,6 @@ import type { SprintEvent } from '../../contract/events.ts'
 import type { Progress } from '../../contract/progress.ts'
 import { watchRequests, type RunRequest } from '../../storage/sprint/requests.ts'
 import { openSprintStore } from '../../storage/sprint/sprint-store.ts'
-import { createKeyHandler } from './keys.ts'
-import { watcherHelp } from '../commands/watch.ts'
 import { applyFactToProgress } from '../../host/apply-fact.ts'
 import { createRemoteRun, watchSprint } from './watch-sprint.ts'
 
@@ -204,22 +202,6 @@ it('asks the owner to stop, to pause and to message the agent', async () => {
     { type: 'tell', text: 'hurry', now: false },
   ])
   expect(said).toEqual([])
-})
-
-it('says in the key help that Ctrl-C only exits the watcher', () => {
-  const said: string[] = []
-  const nothing = () => {}
-  const say = (text: string) => said.push(watcherHelp(text))
-  createKeyHandler({
-    pause: nothing,
-    stop: nothing,
-    message: nothing,
-    transcript: nothing,
-    diff: nothing,
-    notify: say,
-  })('?')
-
-  expect(said.join()).toMatch(/^Ctrl-C exits, the sprint continues · p pause(?!.*twice)/)
 })
 
 it('ignores a damaged line at the end', async () => {

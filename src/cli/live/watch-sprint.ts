@@ -91,5 +91,6 @@ export function createRemoteRun(sprintDir: string, say: (text: string) => void, 
 
 function toRequest(fact: Fact): RunRequest | undefined {
   if (fact.type === 'stop-requested') return { type: 'stop', as: fact.as, when: fact.when }
+  if (fact.type === 'stop-withdrawn') return { type: 'withdraw-stop' }
   return fact.type === 'told' ? { type: 'tell', text: fact.text, now: fact.now } : undefined
 }

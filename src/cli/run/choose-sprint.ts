@@ -8,7 +8,7 @@ import { askYesOrNo } from '../io/confirm.ts'
 import { displayPath } from '../io/display-path.ts'
 import type { Io } from '../io/io.ts'
 import { findSprint, listSprintFolders, lookUpSprint, sprintName } from '../sprint/find-sprint.ts'
-import { createGoalSprint, renderGoalSprint } from '../sprint/new-sprint.ts'
+import { createGoalSprint, newSprintFolder, renderGoalSprint } from '../sprint/new-sprint.ts'
 import { isPlaceholderGoal, slugFromGoal, type SprintInputs } from '../sprint/sprint-files.ts'
 import { loadProgress } from '../sprint/sprint-state.ts'
 
@@ -53,6 +53,21 @@ function refuseGoalFlags({ checks, worktree }: SprintRequest): void {
     })
 }
 
+/** What `chooseSprint` would choose, without writing: the text of a sprint that does not exist yet. */
+export async function planSprint(
+  request: SprintRequest,
+  io: Io,
+): Promise<{ readonly sprintDir: string; readonly text?: string }> {
+  const { given } = request
+  const isGoal = given !== undefined && looksLikeGoal(given) && (await lookUpSprint(given, io)) === undefined
+  const goal = request.goal ?? (isGoal ? given : undefined)
+  if (goal === undefined) return { sprintDir: (await chooseSprint(request, io)).sprintDir }
+  assertGoal(goal)
+  const before = request.again === 'new' ? undefined : await findUnfinished(goal, io)
+  if (before) return { sprintDir: before.sprintDir }
+  return { sprintDir: newSprintFolder(slugFromGoal(goal), io), text: renderGoalSprint({ ...request, goal }) }
+}
+
 const looksLikePath = (text: string): boolean => /[/\\]|\.ya?ml$/.test(text)
 
 /** Several words are a goal; one word is a name. */
@@ -62,7 +77,7 @@ const looksLikeGoal = (text: string): boolean =>
 const unknownSprint = (given: string): RalphError =>
   new RalphError('SPRINT_NOT_FOUND', 'there is no such sprint', {
     place: { file: given },
-    hint: `see: ralph list; if it is a goal: ralph run --goal "${given}"`,
+    hint: `see: ralph list; create one with: ralph init; if it is a goal: ralph run --goal "${given}"`,
   })
 
 async function findLatest(io: Io): Promise<string> {

@@ -18,7 +18,7 @@ import { confirmMove, requireAcceptedChanges } from './accept-changes.ts'
 import { createNotifier } from './notifier.ts'
 import { createRunProver } from './run-prover.ts'
 import { sprintName } from '../sprint/find-sprint.ts'
-import { lockWorkTree } from './work-tree-lock.ts'
+import { isInRepository, lockWorkTree } from './work-tree-lock.ts'
 import { resolveRunLocation, type RunLocation } from './run-location.ts'
 
 /** Maximum number of hooks at once. */
@@ -64,9 +64,9 @@ export async function openRun(choices: RunChoices, plan: SprintPlan, io: Io): Pr
   const { sprintDir } = choices
   const project = findProject(sprintDir, io.cwd)
   const inProject = { ...io, cwd: project }
-  const { agent, review, sandbox } = plan.configured
+  const { agent, review } = plan.configured
   const agents = chooseAgents(choices.agent === undefined ? agent : [choices.agent], inProject)
-  const protection = await resolveProtection(sandbox, io)
+  const protection = await resolveProtection(plan.configured, io)
   // Fail now rather than after the work is done.
   if (review) requireInstalledDriver(review.agent, inProject)
   const redact = createSprintRedactor(sprintDir, io)
@@ -82,6 +82,7 @@ export async function openRun(choices: RunChoices, plan: SprintPlan, io: Io): Pr
     const location = await resolveRunLocation(opened.progress, { ...choices, project }, io)
     const isFinished = opened.progress.status === 'completed'
     const lock = isFinished ? undefined : await lockWorkTree(location.folder, await sprintName(sprintDir, io))
+    let isClosed = false
     const parts = { opened, project, location, protection, ...agents }
     return {
       sprintDir,
@@ -95,6 +96,8 @@ export async function openRun(choices: RunChoices, plan: SprintPlan, io: Io): Pr
       notices: startNotices(parts, io),
       start: (observe) => startRun(choices, parts, observe, io),
       close: async () => {
+        if (isClosed) return
+        isClosed = true
         lock?.release()
         await opened.store.close()
       },
@@ -173,6 +176,9 @@ function startNotices({ opened, drivers, missing, protection, location }: RunPar
   ]
   return [
     ...warnings.map((text) => ({ level: 'warning' as const, text })),
+    ...(isInRepository(location.folder) || opened.progress.checkpoint === false
+      ? []
+      : [{ level: 'info' as const, text: 'no git repository: no checkpoints, so no diff and no restore' }]),
     { level: 'info', text: `sandbox: ${protection.text}` },
     ...location.notes,
   ]

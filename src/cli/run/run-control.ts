@@ -31,6 +31,8 @@ function requestToFact(request: RunRequest, at: number): Fact {
   switch (request.type) {
     case 'stop':
       return { type: 'stop-requested', at, as: request.as, when: request.when }
+    case 'withdraw-stop':
+      return { type: 'stop-withdrawn', at }
     case 'tell':
       return { type: 'told', at, text: request.text, now: request.now }
   }

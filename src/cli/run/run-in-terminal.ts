@@ -3,7 +3,9 @@ import type { Progress } from '../../contract/progress.ts'
 import { keepAwake } from '../../platform/processes/keep-awake.ts'
 import { watchVersions } from '../agents/version-watch.ts'
 import type { CiOutput } from '../ci/ci-output.ts'
+import { askLine } from '../io/confirm.ts'
 import { displayPath } from '../io/display-path.ts'
+import { recordFact } from '../sprint/record-fact.ts'
 import { chooseExitCode } from '../io/exit-code.ts'
 import type { Io } from '../io/io.ts'
 import { attachKeys } from '../live/attach-keys.ts'
@@ -18,6 +20,7 @@ import { createJsonView, createPlainView, type RunView } from '../view/view.ts'
 import { openRun, type OpenedRun, type RunChoices } from './open-run.ts'
 import { recheckLines, recheckSprint } from './recheck.ts'
 import { acceptRequests } from './run-control.ts'
+import { resumeAfterSignIn } from './sign-in.ts'
 
 export type RunOptions = RunChoices & {
   readonly workflows?: string
@@ -36,17 +39,32 @@ export async function runInTerminal(options: RunOptions, io: Io): Promise<number
   } else if (diagnostics.length > 0) io.printError(JSON.stringify({ valid: plan !== undefined, diagnostics }))
   if (!plan) return 1
   refusePlaceholder(plan, options.sprintDir, io)
+  await resumeAfterSignIn(options.sprintDir, plan.configured, io)
   const opened = await openRun(options, plan, io)
   const letSleep = options.keepAwake === true ? keepAwake(machineNotes(io)) : undefined
   try {
     if (opened.progress.status === 'completed') return await showFinished(opened, options, io)
     const ended = await showRun(opened, options, io)
+    const answer = await askInPlace(ended, options, io)
+    if (answer !== undefined) {
+      await opened.close()
+      await recordFact(options.sprintDir, { type: 'answered', at: io.now(), answer }, io)
+      return await runInTerminal(options, io)
+    }
     await options.ci?.summarize(ended, displayPath(options.sprintDir, io))
     return chooseExitCode(ended, options.ci !== undefined)
   } finally {
     letSleep?.()
     await opened.close()
   }
+}
+
+/** Asks the open question on the terminal. Undefined: there is none, or the user answers later. */
+async function askInPlace({ humanNeeded }: Progress, options: RunOptions, io: Io): Promise<string | undefined> {
+  if (!humanNeeded || options.json === true || options.plain === true) return undefined
+  const range = humanNeeded.options?.length ? `1 to ${humanNeeded.options.length}, or text` : 'text'
+  const answer = await askLine(`your answer (${range}; Enter to answer later): `, io)
+  return answer === '' ? undefined : answer
 }
 
 function refusePlaceholder({ configured }: SprintPlan, sprintDir: string, io: Io): void {
@@ -73,6 +91,8 @@ async function showFinished(opened: OpenedRun, options: RunOptions, io: Io): Pro
 
 const machineNotes = (io: Io) => ({ platform: process.platform, path: io.env['PATH'] ?? '', pid: process.pid })
 
+const leaveHint = 'to leave: p pauses after this iteration, s stops; "ralph run --detach" runs without a terminal'
+
 /** Shows the run from its plan to its result. */
 async function showRun(opened: OpenedRun, options: RunOptions, io: Io): Promise<Progress> {
   const { sprintDir, store, progress, drivers, changes } = opened
@@ -88,7 +108,8 @@ async function showRun(opened: OpenedRun, options: RunOptions, io: Io): Promise<
   const versions = watchVersions(drivers, view.show, io)
   const run = await opened.start(versions.observe)
   const stopListening = await acceptRequests({ sprintDir, run, store, view }, io)
-  const stopKeys = live && attachKeys({ view: live, run, sprintDir, progress: store.current }, io)
+  const stopKeys =
+    live && attachKeys({ view: live, run, sprintDir, progress: store.current, leave: () => live.footer(leaveHint) }, io)
   const ended = await run.done.finally(() => {
     stopListening()
     versions.stop()

@@ -10,7 +10,7 @@ import { stateRoot } from '../../platform/files/state-folder.ts'
  * changes, checkpoints and checks. The kernel releases the lock when the process ends.
  */
 export async function lockWorkTree(folder: string, sprint: string): Promise<FileLock> {
-  const root = realPath(findWorkTree(folder))
+  const root = realPath(findRepository(folder) ?? folder)
   const path = join(stateRoot(), 'work-trees', `${createHash('sha256').update(root).digest('hex')}.lock`)
   await createFolder(dirname(path))
   const taken = lockFile(path, `${sprint} (pid ${process.pid})`)
@@ -23,10 +23,12 @@ export async function lockWorkTree(folder: string, sprint: string): Promise<File
   })
 }
 
-/** The root of the git work tree that contains this folder, or the folder itself. */
-function findWorkTree(folder: string): string {
+export const isInRepository = (folder: string): boolean => findRepository(folder) !== undefined
+
+/** The root of the git work tree that contains this folder. */
+function findRepository(folder: string): string | undefined {
   for (let above = folder; above !== dirname(above); above = dirname(above)) {
     if (exists(join(above, '.git'))) return above
   }
-  return folder
+  return undefined
 }

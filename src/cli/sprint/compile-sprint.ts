@@ -18,9 +18,12 @@ export type CompiledSprint = { readonly progress?: Progress; readonly diagnostic
 type CompileOptions = { readonly workflows?: string | undefined; readonly strict?: boolean | undefined }
 
 /** Compiles the SPRINT.yaml of a folder with the workflows of its project; bundled workflows come last. */
-export async function compileSprint(sprintDir: string, options: CompileOptions, io: Io): Promise<CompiledSprint> {
+export const compileSprint = async (sprintDir: string, options: CompileOptions, io: Io): Promise<CompiledSprint> =>
+  compileSprintText(sprintDir, await readSprintFile(sprintDir, displayPath(sprintDir, io)), options, io)
+
+/** Compiles the text of a SPRINT.yaml as if it were in this folder, which need not exist. */
+export function compileSprintText(sprintDir: string, text: string, options: CompileOptions, io: Io): CompiledSprint {
   const shown = displayPath(sprintDir, io)
-  const text = await readSprintFile(sprintDir, shown)
   const folder = options.workflows ?? join(findProject(sprintDir, io.cwd), '.claude', 'workflows')
   const config = readSource(join(ralphHome(io), 'config.yaml'), io)
   return compile({

@@ -86,7 +86,7 @@ function foldersUpToRepository(cwd: string): string[] {
 async function chooseLatest(io: Io, prefer?: SprintFilter): Promise<FoundSprint> {
   if (isSprintFolder(io.cwd)) return foundAt(io.cwd, io)
   const all = (await listSprintFolders(io)).toSorted((a, b) => lastTouched(b) - lastTouched(a))
-  const isPreferred = await Promise.all(all.map((dir) => prefer?.(dir) ?? false))
+  const isPreferred = await Promise.all(all.map(async (dir) => (await prefer?.(dir)) ?? false))
   const chosen = all.find((_, index) => isPreferred[index]) ?? all[0]
   if (chosen === undefined) {
     throw new RalphError('SPRINT_NOT_FOUND', 'this project has no sprint', {

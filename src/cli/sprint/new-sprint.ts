@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path'
 import { copyFileTo, createFolder, exists, isFile, listFolder } from '../../platform/files/files.ts'
 import { defaultSprintId, createSprintFolder, releaseState } from '../../storage/state/sprint-folder.ts'
 import type { Io } from '../io/io.ts'
+import { excludeFromGit } from './exclude-from-git.ts'
 import {
   defaultGoalLimits,
   renderSprintYaml,
@@ -17,6 +18,7 @@ export const newSprintFolder = (name: string, io: Io): string =>
 export async function createSprint(name: string, text: string, io: Io): Promise<string> {
   const folder = newSprintFolder(name, io)
   await createSprintFolder(folder, text)
+  if (await excludeFromGit(folder)) io.printError('git status ignores .claude/sprints now (.git/info/exclude)')
   return folder
 }
 

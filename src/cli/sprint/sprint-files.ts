@@ -1,5 +1,5 @@
 import { parseDocument, stringify } from 'yaml'
-import { schemaPath } from '../io/assets.ts'
+import { packageVersion } from '../io/assets.ts'
 
 export type LimitInputs = {
   readonly iterations?: string | undefined
@@ -22,8 +22,9 @@ export type SprintInputs = {
 /** The limits of a goal that a user starts without writing a SPRINT.yaml, unless flags set others. */
 export const defaultGoalLimits = { iterations: '50', usd: '20' } as const
 
-/** Lets editors complete and validate the file. */
-export const schemaLine = (): string => `# yaml-language-server: $schema=${schemaPath('sprint.schema.json')}`
+/** Lets editors complete and validate the file, on every machine: SPRINT.yaml may be committed. */
+export const schemaLine = (): string =>
+  `# yaml-language-server: $schema=https://unpkg.com/ralph-mode@${packageVersion()}/schemas/sprint.schema.json`
 
 /** A new SPRINT.yaml: the given values, and the other options as comments. */
 export function renderSprintYaml({ goal, steps = [], agent, checks, limits, worktree }: SprintInputs): string {
@@ -116,7 +117,11 @@ function joinWords(words: readonly string[]): string {
     if (longer.length > maxSlugLength) break
     slug = longer
   }
-  return slug === '' ? [...(words[0] ?? '')].slice(0, maxSlugLength).join('') : slug
+  return slug === ''
+    ? Array.from(words[0] ?? '')
+        .slice(0, maxSlugLength)
+        .join('')
+    : slug
 }
 
 /** The same SPRINT.yaml with another goal and without first steps; comments stay. */

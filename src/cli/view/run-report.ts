@@ -9,11 +9,13 @@ import { clipLine, toOneLine } from '../../words/text.ts'
 import { formatHumanDuration } from '../../words/durations.ts'
 import { createPaint } from '../io/paint.ts'
 import { bestIteration, questionLines } from './receipt.ts'
+import { missingVariable } from '../run/sign-in.ts'
 import { formatDuration } from '../../contract/time.ts'
 import { formatCount, pluralize } from '../../words/counts.ts'
 import { formatCap, formatCost } from '../../words/money.ts'
 import { displayPath } from '../io/display-path.ts'
 import { describeExit } from './proof-text.ts'
+import { describeOpenWalls } from '../../words/walls.ts'
 
 /** The plan of a run, printed before it starts. */
 export function printHead(
@@ -42,7 +44,7 @@ export function printHead(
 }
 
 /** `50 iterations, $20`; limits of the command line hold for one run. */
-function limitText({ limits }: Progress, runLimits: RunLimits = {}): string {
+export function limitText({ limits }: Progress, runLimits: RunLimits = {}): string {
   const { iterations = limits.iterations, usd = limits.usd, durationMs = limits.duration } = runLimits
   const parts = [
     ...(iterations === 'off' ? [] : [pluralize(iterations, 'iteration')]),
@@ -76,6 +78,7 @@ function summaryLines(progress: Progress, places: Readonly<Record<string, string
     ...countLines(progress),
     ['checks', done && checks !== 'none' ? `${checks} ✓` : checks],
     ...proofRow(progress),
+    ...wallsRow(progress),
     ['time', `${formatHumanDuration(stats.activeMs)}, ${formatCost(stats)}`],
     ...Object.entries(places),
   ]
@@ -86,6 +89,12 @@ function summaryLines(progress: Progress, places: Readonly<Record<string, string
 function proofRow(progress: Progress): [string, string][] {
   const text = describeExit(progress)
   return text === undefined || progress.ralphExit.unchecked === true ? [] : [['proof', text]]
+}
+
+/** Says what ran with fewer walls than the default; full walls need no line. */
+function wallsRow({ walls }: Progress): [string, string][] {
+  const text = describeOpenWalls(walls)
+  return text === undefined ? [] : [['walls', text]]
 }
 
 function countLines(progress: Progress): [string, string][] {
@@ -115,7 +124,9 @@ const placeLines = ({ sprintDir, name }: NamedSprint, io: Io): Record<string, st
 })
 
 function nextSteps(progress: Progress, name: string): string[] {
-  const { status, humanNeeded } = progress
+  const { status, humanNeeded, failure } = progress
+  if (humanNeeded && failure?.class === 'auth')
+    return ['', ...questionLines(humanNeeded), '', signInHint(humanNeeded.reason, name)]
   if (humanNeeded) {
     const answer = humanNeeded.options?.length ? 'NUMBER' : '"…"'
     const how = `answer with: ralph answer ${name} ${answer}   then: ralph run ${name}`
@@ -124,6 +135,14 @@ function nextSteps(progress: Progress, name: string): string[] {
   if (status === 'completed') return []
   if (status === 'limit-reached') return ['', `resume with a higher limit: ralph run ${name} ${raisedLimit(progress)}`]
   return ['', `resume with: ralph run ${name}`]
+}
+
+/** What to do about an agent that cannot work until the user fixes its access. */
+function signInHint(reason: string, name: string): string {
+  const variable = missingVariable(reason)
+  if (variable !== undefined)
+    return `set ${variable}, add "env: { pass: [${variable}] }" to SPRINT.yaml, then: ralph run ${name} --accept-changes`
+  return `sign in to the agent program, then: ralph run ${name}   (if it asks again: ralph answer ${name} "signed in")`
 }
 
 /** The flag that raises the reached limit, with twice its value. */

@@ -13,6 +13,7 @@ export const RunRequest = z.discriminatedUnion('type', [
     as: z.enum(['paused', 'interrupted']),
     when: z.enum(['iteration', 'turn', 'now']),
   }),
+  z.object({ type: z.literal('withdraw-stop') }),
   z.object({ type: z.literal('tell'), text: z.string(), now: z.boolean() }),
 ])
 export type RunRequest = z.infer<typeof RunRequest>

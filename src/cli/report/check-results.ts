@@ -1,0 +1,37 @@
+import type { CheckResult } from '../../contract/progress.ts'
+import type { Fact } from '../../loop/core/fact.ts'
+import { describeExit } from '../../words/event-sentences.ts'
+import { createJournalReader } from '../live/watch-journal.ts'
+
+export type IterationChecks = {
+  readonly iteration: number
+  readonly results: readonly CheckResult[]
+  readonly proof?: Extract<Fact, { type: 'checks-ended' }>['proof']
+}
+
+/** What every check printed, by iteration; 0 is the baseline. From the whole journal. */
+export async function readCheckResults(sprintDir: string): Promise<IterationChecks[]> {
+  const records = await createJournalReader(sprintDir, 'first').look()
+  return records.flatMap(({ kind, data }) => {
+    if (kind !== 'fact') return []
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the checksum says that we wrote it, and we write facts
+    const fact = data as Fact
+    if (fact.type !== 'checks-ended') return []
+    const { iteration, results, proof } = fact
+    return [{ iteration, results, ...(proof && { proof }) }]
+  })
+}
+
+/** The checks of an iteration with the tests by name, and the output of those that failed. */
+export function checkOutputLines({ results, proof }: IterationChecks): string[] {
+  const { tests } = proof ?? {}
+  return [
+    ...results.flatMap(({ name, passed, exitCode, reason, output }) => [
+      `== check ${name}: ${passed ? 'passed' : describeExit({ error: reason, exitCode })}`,
+      ...(passed ? [] : output.trimEnd().split('\n')),
+    ]),
+    ...Object.entries(tests ?? {}).flatMap(([state, names]) =>
+      Array.isArray(names) ? names.map((test: string) => `test ${state}: ${test}`) : [],
+    ),
+  ]
+}

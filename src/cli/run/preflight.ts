@@ -1,0 +1,154 @@
+import { join } from 'node:path'
+import { inspectAgent } from '../../agents/supervise/inspect.ts'
+import { errorMessage } from '../../contract/errors.ts'
+import type { Progress } from '../../contract/progress.ts'
+import { isGoalDriven } from '../../contract/way.ts'
+import { findChecks } from '../../host/find-checks.ts'
+import { buildIterationPrompt } from '../../loop/prompts.ts'
+import { previewIteration } from '../../loop/way-queries.ts'
+import { git } from '../../platform/git.ts'
+import { findProgram } from '../../platform/processes/programs.ts'
+import { findProject } from '../../storage/state/sprint-folder.ts'
+import { pluralize } from '../../words/counts.ts'
+import { formatDollars } from '../../words/money.ts'
+import { clipLine, toOneLine } from '../../words/text.ts'
+import { chooseAgents } from '../agents/choose-agent.ts'
+import { createInspector } from '../agents/inspector.ts'
+import { resolveProtection } from '../agents/protection.ts'
+import type { Io } from '../io/io.ts'
+import { createPaint } from '../io/paint.ts'
+import { listSprintFolders } from '../sprint/find-sprint.ts'
+import { loadProgress } from '../sprint/sprint-state.ts'
+import { limitText } from '../view/run-report.ts'
+
+/** `stop`: the run would not get anywhere; `warn`: the user should know. */
+type Finding = { readonly name: string; readonly level: 'ok' | 'warn' | 'stop'; readonly text: string }
+
+export type DryRun = {
+  readonly sprintDir: string
+  readonly progress: Progress
+  readonly agent?: string | undefined
+  readonly json?: boolean | undefined
+}
+
+/** Shows everything that a run depends on and its first prompt, and starts nothing. Exit code 1 if the run could not work. */
+export async function showDryRun({ sprintDir, progress, agent, json }: DryRun, io: Io): Promise<number> {
+  const project = findProject(sprintDir, io.cwd)
+  const inProject = { ...io, cwd: project }
+  const examined = await Promise.all([
+    examineAgent(agent === undefined ? progress.agent : [agent], inProject),
+    examineProtection(progress, io),
+    examineRepository(progress, project),
+    examineChecks(progress, inProject),
+    estimateCost(io),
+  ])
+  const findings = [...examined, examineLimits(progress)]
+  const due = previewIteration(progress, undefined)
+  const progressFile = join(sprintDir, 'PROGRESS.yaml')
+  const prompt = due && buildIterationPrompt(progress, { ...due, progressFile })
+  if (json === true) io.print(JSON.stringify({ preflight: findings, prompt: prompt ?? null }))
+  else for (const line of dryRunLines(progress, findings, prompt, io)) io.print(line)
+  return findings.some(({ level }) => level === 'stop') ? 1 : 0
+}
+
+function dryRunLines(progress: Progress, findings: readonly Finding[], prompt: string | undefined, io: Io): string[] {
+  const { bold, dim, green, yellow, red } = createPaint(io.color)
+  const marks = { ok: green('✓'), warn: yellow('!'), stop: red('✗') }
+  return [
+    `${bold('ralph')}  ${progress.sprintId}  ${dim('dry run: nothing is started or written')}`,
+    `  ${dim('goal'.padEnd(9))}  ${clipLine(toOneLine(progress.goal), io.columns() - 14)}`,
+    ...findings.map(({ name, level, text }) => `${marks[level]} ${dim(name.padEnd(9))}  ${text}`),
+    ...(prompt === undefined ? [] : ['', bold('first prompt'), '', prompt.trimEnd()]),
+  ]
+}
+
+async function examineAgent(requested: readonly string[] | undefined, io: Io): Promise<Finding> {
+  try {
+    const [driver] = chooseAgents(requested, io).drivers
+    const { version = 'unknown version', login } = await inspectAgent(driver, createInspector(driver, io))
+    const text = `${driver.name} ${version}`
+    if (login !== 'no') return { name: 'agent', level: 'ok', text: `${text}${login === 'yes' ? ', signed in' : ''}` }
+    const how = [driver.program, ...(driver.name === 'codex' ? ['login'] : [])].join(' ')
+    return { name: 'agent', level: 'stop', text: `${text} is not signed in; sign in with: ${how}` }
+  } catch (error) {
+    return { name: 'agent', level: 'stop', text: errorMessage(error) }
+  }
+}
+
+async function examineProtection(progress: Progress, io: Io): Promise<Finding> {
+  try {
+    const protection = await resolveProtection(progress, io)
+    const isRoot = process.getuid?.() === 0 ? ', as root' : ''
+    const level = protection.sandbox === undefined ? 'warn' : 'ok'
+    return { name: 'sandbox', level, text: `${protection.text}${isRoot}` }
+  } catch (error) {
+    return { name: 'sandbox', level: 'stop', text: errorMessage(error) }
+  }
+}
+
+async function examineRepository({ checkpoint }: Progress, cwd: string): Promise<Finding> {
+  const name = 'git'
+  const status = await git({ cwd }, 'status', '--porcelain', '--branch').catch(() => undefined)
+  if (status === undefined)
+    return { name, level: 'warn', text: 'not a repository: no checkpoints, so no diff and no restore' }
+  const [head = '', ...changed] = status.split('\n').filter((line) => line !== '')
+  const branch = /^## (?:No commits yet on )?(.+?)(?:\.\.\.|$)/.exec(head)?.[1] ?? ''
+  const place = branch.startsWith('HEAD (no branch)') ? 'detached HEAD' : `branch ${branch}`
+  if (checkpoint === false) return { name, level: 'warn', text: `${place}; "checkpoint: false", so no restore` }
+  if (changed.length === 0) return { name, level: 'ok', text: `${place}, clean` }
+  return {
+    name,
+    level: 'warn',
+    text: `${place}, ${pluralize(changed.length, 'uncommitted file')}: checkpoints include them`,
+  }
+}
+
+/** A check whose program does not exist can never pass. */
+async function examineChecks(progress: Progress, io: Io): Promise<Finding> {
+  const name = 'done when'
+  if (!isGoalDriven(progress) && progress.doneWhen === undefined)
+    return { name, level: 'ok', text: 'gates of the phases' }
+  const checks = progress.doneWhen ?? (await findChecks(io.cwd))
+  if (checks.length === 0)
+    return { name, level: 'warn', text: 'no check: the claim of the agent is accepted unchecked; see --check' }
+  const missing = checks.filter(({ run }) => !canStart(run, io))
+  const names = checks.map((check) => check.name ?? check.run).join(', ')
+  const [broken] = missing
+  if (broken) return { name, level: 'stop', text: `${broken.run}: its program was not found` }
+  return { name, level: 'ok', text: `${names}${progress.doneWhen ? '' : ' (detected)'}` }
+}
+
+/** False only if the command is a plain program that PATH does not have. */
+function canStart(command: string, io: Io): boolean {
+  const [program = ''] = command.trim().split(/\s+/)
+  const isPlain = /^[\w./-]+$/.test(program) && !shellWords.has(program)
+  return !isPlain || findProgram(program, io.env['PATH'] ?? '', io.cwd) !== undefined
+}
+
+const shellWords = new Set(
+  'test [ true false echo cd exit set if for while case until export eval exec printf command type ! : . source time'.split(
+    ' ',
+  ),
+)
+
+const examineLimits = (progress: Progress): Finding => {
+  const text = limitText(progress)
+  return { name: 'limits', level: text === 'none' ? 'warn' : 'ok', text }
+}
+
+const estimatedSprints = 10
+
+/** What an iteration has cost in the last sprints of this project. */
+async function estimateCost(io: Io): Promise<Finding> {
+  const folders = (await listSprintFolders(io)).slice(-estimatedSprints)
+  const sprints = await Promise.all(folders.map((dir) => loadProgress(dir).catch(() => undefined)))
+  const priced = sprints.filter(
+    (sprint) => sprint !== undefined && sprint.stats.costUsd !== null && sprint.stats.costUsd > 0,
+  )
+  const usd = priced.reduce((sum, sprint) => sum + (sprint?.stats.costUsd ?? 0), 0)
+  const iterations = priced.reduce((sum, sprint) => sum + (sprint?.stats.currentIteration ?? 0), 0)
+  if (iterations === 0)
+    return { name: 'cost', level: 'ok', text: 'no estimate: no sprint of this project has a cost yet' }
+  const text = `about ${formatDollars(usd / iterations)} per iteration, from ${pluralize(priced.length, 'sprint')} of this project`
+  return { name: 'cost', level: 'ok', text }
+}

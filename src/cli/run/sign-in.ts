@@ -1,0 +1,40 @@
+import { join } from 'node:path'
+import { getDriver } from '../../agents/drivers/registry.ts'
+import type { Progress } from '../../contract/progress.ts'
+import { modifiedAt } from '../../platform/files/files.ts'
+import type { Io } from '../io/io.ts'
+import { recordFact } from '../sprint/record-fact.ts'
+import { loadProgress } from '../sprint/sprint-state.ts'
+
+/** The environment variable that an agent program misses, by its own error message. */
+export const missingVariable = (message: string): string | undefined =>
+  /missing environment variable:? [`'"]?([A-Za-z_][A-Za-z0-9_]*)/i.exec(message)?.[1]
+
+/**
+ * Closes the question of an agent that was not signed in, or missed a variable, once the user has fixed that: `ralph run` then
+ * continues without an answer. Starts no program: a newer credentials file or a variable is the sign.
+ */
+export async function resumeAfterSignIn(
+  sprintDir: string,
+  configured: Progress,
+  io: Io,
+): Promise<'resumed' | 'unchanged'> {
+  const progress = await loadProgress(sprintDir).catch(() => undefined)
+  if (progress?.status !== 'needs-human' || progress.failure?.class !== 'auth') return 'unchanged'
+  if (!isFixed(progress, configured, io)) return 'unchanged'
+  await recordFact(sprintDir, { type: 'answered', at: io.now(), answer: 'Fixed: the agent can work now.' }, io)
+  return 'resumed'
+}
+
+function isFixed({ humanNeeded, live, runAgents = [] }: Progress, configured: Progress, io: Io): boolean {
+  const variable = missingVariable(humanNeeded?.reason ?? '')
+  if (variable !== undefined) return io.env[variable] !== undefined && passes(configured, variable)
+  const name = live[0]?.agent ?? runAgents[0]
+  const login = name === undefined ? undefined : getDriver(name).about?.login
+  const files = [...(login?.files ?? []), ...(login?.credentials ?? [])]
+  const askedAt = humanNeeded?.askedAt ?? Infinity
+  return files.some((file) => (modifiedAt(join(io.env['HOME'] ?? '/', file)) ?? 0) > askedAt)
+}
+
+const passes = ({ env }: Progress, variable: string): boolean =>
+  (env?.pass ?? []).some((name) => (name.endsWith('*') ? variable.startsWith(name.slice(0, -1)) : name === variable))
