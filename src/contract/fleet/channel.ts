@@ -62,8 +62,8 @@ const PromptSource = z.discriminatedUnion('kind', [
   }),
 ])
 
-/** One event from an agent's journal. `seq` increases by one. */
-export const AgentJournalEvent = z.object({
+/** One event of an event log. `seq` increases by one. */
+export const LoggedEvent = z.object({
   seq: z.int().min(1),
   at: Timestamp,
   sprintId: Uuid.optional(),
@@ -74,7 +74,7 @@ export const AgentJournalEvent = z.object({
   /** With `attempt-started`: the prompt that the agent receives. */
   prompt: z.string().optional(),
 })
-export type AgentJournalEvent = z.output<typeof AgentJournalEvent>
+export type LoggedEvent = z.output<typeof LoggedEvent>
 
 const InventoryAgent = z.object({
   ...agentField,
@@ -253,7 +253,7 @@ export const reports = {
     },
   ),
   /** The next batch of an agent is sent once this one is stored. */
-  events: live({ ...agentField, events: z.array(AgentJournalEvent).min(1).max(1000) }, { stored: z.int() }),
+  events: live({ ...agentField, events: z.array(LoggedEvent).min(1).max(1000) }, { stored: z.int() }),
   renew: live({ csr: z.string().max(10_000) }, { certificate: z.string(), authorities: z.string() }),
 } as const
 
