@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Check } from '../contract/settings.ts'
+import type { Check } from '../contract/checks/check.ts'
 
 /** Reads a project file by name; undefined if it does not exist. */
 type ReadProjectFile = (name: string) => string | undefined

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { Check } from '../../contract/settings.ts'
+import { Check } from '../../contract/checks/check.ts'
 import { listTree, readTextSyncIfExists } from '../../platform/files/files.ts'
 import { detectTestCommands } from '../../proof/tests/detect.ts'
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import type { RoomKind } from '../../contract/proof.ts'
-import type { Check, CheckRoom } from '../../contract/settings.ts'
+import type { Check, CheckRoom } from '../../contract/checks/check.ts'
 import type { TestResult, TestRun } from '../../contract/tests.ts'
 import { createPrivateFolder, isFolder, listFolder, realPath, removeFolder } from '../../platform/files/files.ts'
 import { runCaptured } from '../../platform/processes/captured-process.ts'

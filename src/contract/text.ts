@@ -1,0 +1,3 @@
+import { z } from 'zod'
+
+export const nonEmptyText = z.string().refine((value) => value.trim() !== '', { error: 'must not be empty' })
