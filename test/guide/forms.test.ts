@@ -16,11 +16,11 @@ const exec = promisify(execFile)
 
 /** Ralph with the additions of all pages. */
 let program: string
-const folder = mkdtempSync(join(tmpdir(), 'ralph-forms-'))
+const builtFolder = mkdtempSync(join(tmpdir(), 'ralph-forms-'))
 beforeAll(async () => {
-  program = await build(folder)
+  program = await build(builtFolder)
 }, 240_000)
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => rmSync(builtFolder, { recursive: true, force: true }))
 
 it('the page about new drivers leads to a working driver', async () => {
   const sprint = await createTestSprint({

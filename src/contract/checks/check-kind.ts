@@ -11,27 +11,18 @@ export type CheckKind = z.ZodType<Check>
 type KindOptions<F extends z.ZodRawShape> = {
   /** The fields of this kind, besides those that every check has. */
   readonly fields: F
-  /** The command, and the name to show if the user gives none. Put what users wrote through `quoteWord`. */
-  readonly toCommand: (entry: z.output<z.ZodObject<F>>) => Pick<Check, 'run'> & { readonly name: string }
+  /** The command, and the name to show if the user gives none. Put what users wrote through `quoteShellWord`. */
+  readonly toCommand: (entry: z.output<z.ZodObject<F>>) => Pick<Check, 'run'> & { readonly name?: string }
 }
 
 export function defineCheckKind<const F extends z.ZodRawShape>({ fields, toCommand }: KindOptions<F>): CheckKind {
-  const entry = fileObject({ ...checkFields, ...fields })
-  const decode = (value: Record<string, unknown>): Check => {
+  const entry: z.ZodType<object> = fileObject({ ...fields, ...checkFields })
+  const decode = (written: object): Check => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema above is built from these fields
-    const { name, ...written } = value as z.output<z.ZodObject<F>> & Omit<Check, 'run'>
-    const { run, name: usual } = toCommand(written as z.output<z.ZodObject<F>>)
-    const common = Object.fromEntries(Object.entries(written).filter(([key]) => Object.hasOwn(checkFields, key)))
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the fields of a check, by their names
-    return { ...(common as Omit<Check, 'run'>), run, name: name ?? usual }
+    const command = toCommand(written as z.output<z.ZodObject<F>>)
+    const common = Object.fromEntries(Object.entries(written).filter(([name]) => Object.hasOwn(checkFields, name)))
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the common fields, which the schema above has checked
+    return { ...command, ...(common as Omit<Check, 'run'>) }
   }
-  return z.codec(entry as z.ZodType<Record<string, unknown>, Record<string, unknown>>, z.custom<Check>(), {
-    decode,
-    encode: () => {
-      throw new Error('a check is written as its command')
-    },
-  })
+  return z.codec(entry, z.custom<Check>(), { decode, encode: (check) => check })
 }
-
-/** One word of a shell command, whatever is in it. */
-export const quoteWord = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`

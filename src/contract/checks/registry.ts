@@ -1,9 +1,6 @@
 import { z } from 'zod'
-import { Check } from './check.ts'
 import type { CheckKind } from './check-kind.ts'
-
-/** `run: npm test`: a command, which is what Ralph stores of every kind. */
-const commandCheck: CheckKind = Check
+import { commandCheck } from './command.ts'
 
 /** Every kind of check; adding one is a file and a row here. */
 const checkKinds: readonly [CheckKind, ...CheckKind[]] = [commandCheck]

@@ -9,7 +9,7 @@ type KeyIn<T> = T extends string ? T : keyof T
 type ChannelName = KeyIn<NotifyTarget>
 
 /** Every channel by its name in `notify`; adding one is a file and a row here. */
-export const channels: Readonly<Record<ChannelName, Channel>> = {
+const channels: Readonly<Record<ChannelName, Channel>> = {
   desktop: desktopChannel,
   run: commandChannel,
   webhook: webhookChannel,
