@@ -4,7 +4,6 @@ import { getDriver } from '../agents/drivers/registry.ts'
 import { identifyAccount } from '../agents/supervise/environment.ts'
 import { superviseShell } from '../agents/supervise/shell.ts'
 import { superviseAgent } from '../agents/supervise/supervisor.ts'
-import type { SprintEvent } from '../contract/events.ts'
 import type { Progress } from '../contract/progress.ts'
 import { systemClock } from '../platform/clock.ts'
 import type { AccountLimits, ClaimProver, Ports, ShellRunner } from '../runtime/ports.ts'
@@ -31,7 +30,7 @@ export type PortOptions = Pick<Ports, 'store' | 'limits' | 'hookSlots' | 'observ
   readonly folder: string
   readonly progress: Progress
   readonly env: HostEnvironment
-  /** Wraps every agent. Checks and hook commands are the user's own and run without it. */
+  /** Wraps agents, checks, gates and hook commands; a hook with `cell: none` runs without it. */
   readonly sandbox: Sandbox | undefined
   /** Resolves the agent and model that an order names; throws if the program is not installed. */
   readonly chooseAgent: (name: string | undefined, model: string | undefined) => ChosenAgent
@@ -45,16 +44,18 @@ export type PortOptions = Pick<Ports, 'store' | 'limits' | 'hookSlots' | 'observ
 export async function createPorts(options: PortOptions): Promise<Ports> {
   const { sprintDir, sprintId, project, folder, progress, env, sandbox, lock } = options
   const { worktree } = progress
-  const place = { sprintDir, cwd: folder, env }
+  const onNote = (text: string) => options.observe({ type: 'note', level: 'warning', text })
+  const place = { sprintDir, cwd: folder, env, onNote }
   const redactor = createProjectRedactor(folder, env)
-  const settings = { project, pass: progress.env?.pass ?? [], prices: progress.prices, sandbox }
+  const pass = progress.env?.pass ?? []
+  const settings = { project, pass, prices: progress.prices, sandbox }
   const guard = removeNewLinks(sprintDir)
   const activity = createActivityCount()
   const workspace = await openWorkspace(
     { project: folder, sprintDir, sprintId },
-    { activity: activity.read, onSkipped: (skipped) => options.observe(describeSkipped(skipped)) },
+    { activity: activity.read, onSkipped: (skipped) => onNote(describeSkipped(skipped)) },
   )
-  const shell = activity.counted(redactShell(superviseShell(place), redactor))
+  const shell = activity.counted(redactShell(superviseShell({ ...place, pass, cell: sandbox }), redactor))
   const hasWorktree = worktree !== undefined && folder !== project
   return {
     store: options.store,
@@ -103,11 +104,8 @@ function createActivityCount() {
   }
 }
 
-const describeSkipped = (skipped: readonly string[]): SprintEvent => ({
-  type: 'note',
-  level: 'warning',
-  text: `no checkpoint contains ${skipped.slice(0, 3).join('; ')}${skipped.length > 3 ? `; and ${skipped.length - 3} more` : ''}`,
-})
+const describeSkipped = (skipped: readonly string[]): string =>
+  `no checkpoint contains ${skipped.slice(0, 3).join('; ')}${skipped.length > 3 ? `; and ${skipped.length - 3} more` : ''}`
 
 /** Usage limits of this computer's accounts, shared by all its agents and by `ralph run`. */
 export const openMachineLimits = (home: string, env: HostEnvironment): AccountLimits =>
