@@ -2,7 +2,7 @@ import { RalphError } from '../contract/errors.ts'
 import type { Progress } from '../contract/progress.ts'
 import type { Redact } from '../contract/redact.ts'
 import { recompile } from '../loop/recompile.ts'
-import { openSprintStore, type SprintStore } from '../storage/sprint/sprint-store.ts'
+import { openSprintStore, type OpenedStore, type SprintStore } from '../storage/sprint/sprint-store.ts'
 import { exists } from '../platform/files/files.ts'
 import { journalFolder } from '../storage/state/journal.ts'
 import { readProgressFile } from '../storage/state/progress-file.ts'
@@ -22,7 +22,7 @@ export type SprintToOpen = {
   readonly acceptChanges?: ((changes: readonly string[]) => Promise<void>) | undefined
 }
 
-export type OpenedSprint = {
+export type OpenedSprint = Pick<OpenedStore, 'imported'> & {
   readonly store: SprintStore
   /** The state after the changes. */
   readonly progress: Progress
@@ -39,7 +39,11 @@ export type OpenedSprint = {
 export async function openSprint({ compiled, redact, acceptChanges, ...options }: SprintToOpen): Promise<OpenedSprint> {
   // Without a journal PROGRESS.yaml is all there is: if it is unreadable, refuse before anything is written.
   if (!exists(journalFolder(options.sprintDir))) await readProgressFile(options.sprintDir)
-  const opened = await openSprintStore({ ...options, ...(redact && { redact }), fold: applyFactToProgress }, compiled)
+  const adopt = compiled && ((imported: Progress) => adoptPlan(imported, compiled, options.now()))
+  const opened = await openSprintStore(
+    { ...options, adopt, ...(redact && { redact }), fold: applyFactToProgress },
+    compiled,
+  )
   if (!opened) throw notCompiledError(options.sprintDir)
   try {
     await writeGitignore(options.sprintDir)
@@ -48,6 +52,13 @@ export async function openSprint({ compiled, redact, acceptChanges, ...options }
     await opened.store.close()
     throw error
   }
+}
+
+/** Another program ran the sprint, so there is no earlier plan that an agent could have changed. */
+function adoptPlan(imported: Progress, compiled: Progress, at: number): Progress {
+  if (imported.mode !== compiled.mode) return imported
+  const { progress } = recompile(imported, compiled, at)
+  return compiled.protocol === undefined ? progress : { ...progress, protocol: compiled.protocol }
 }
 
 async function applyChanges(

@@ -13,6 +13,7 @@ import { resolveProtection } from '../agents/protection.ts'
 import type { Io } from '../io/io.ts'
 import { ralphHome } from '../../platform/ralph-home.ts'
 import { createSprintRedactor } from '../io/secrets.ts'
+import { importLines } from '../sprint/import-lines.ts'
 import type { SprintPlan } from '../sprint/compile-plan.ts'
 import { confirmMove, requireAcceptedChanges } from './accept-changes.ts'
 import { createNotifier } from './notifier.ts'
@@ -126,7 +127,7 @@ async function startRun(
     chooseAgent: createAgentChoice(drivers, choices.model ?? progress.model, { ...io, cwd: project }),
     observe,
   })
-  if (progress.checkpoint !== false && progress.stats.startedAt === null) await ports.workspace.start()
+  if (progress.checkpoint !== false && isFirstRun(progress)) await ports.workspace.start()
   const agents = drivers.map(({ name }) => name)
   const runLimits = toRunLimits(choices.limits)
   return runSprint(progress, ports, {
@@ -139,6 +140,10 @@ async function startRun(
     detectedChecks,
   })
 }
+
+/** Another program may have started the sprint. */
+const isFirstRun = ({ stats, iterations, live }: Progress): boolean =>
+  stats.startedAt === null || (iterations.length === 0 && live.length === 0)
 
 /** The model of the run is that of its first agent; other agents use what the order names. */
 const createAgentChoice =
@@ -157,7 +162,9 @@ function startNotices({ opened, drivers, missing, protection, location }: RunPar
     ...missing.map((name) => `fallback ${name} is not installed; skipping it`),
     ...drivers.flatMap(({ warn }) => warn?.(situation) ?? []),
   ]
+  const imports = opened.imported ? importLines(opened.imported, io) : []
   return [
+    ...imports.map((text) => ({ level: 'info' as const, text: text.trim() })),
     ...warnings.map((text) => ({ level: 'warning' as const, text })),
     { level: 'info', text: `sandbox: ${protection.text}` },
     ...location.notes,

@@ -2,7 +2,7 @@ import { RalphError } from '../../contract/errors.ts'
 import type { Progress } from '../../contract/progress.ts'
 import type { Redact } from '../../contract/redact.ts'
 import type { FileLock } from '../../platform/files/file-lock.ts'
-import { isNoSpaceError, createFolder, unwritableFile } from '../../platform/files/files.ts'
+import { fileSignature, isNoSpaceError, createFolder, unwritableFile } from '../../platform/files/files.ts'
 import type { ProgressStore } from '../../runtime/ports.ts'
 import type { ExternalChanges, DetectedEdit, EditBaseline } from '../edits/edit-watch.ts'
 import {
@@ -14,6 +14,7 @@ import {
   type JournalPosition,
   type RecoveredJournal,
 } from '../state/journal.ts'
+import { keepSeedFile, readSeedFile, type ImportReport, type SeedFile } from '../seed/read-seed.ts'
 import { readProgressFile, readShownRev } from '../state/progress-file.ts'
 import { openProjection, type Projection } from './projection.ts'
 import {
@@ -46,6 +47,16 @@ export type SprintStoreOptions = {
   /** For what an agent writes into PROGRESS.yaml; by default, redacts keys with a known format. */
   readonly redact?: Redact
   readonly confirmMove?: BindOptions['confirmMove']
+  /** Gives a sprint of another program the plan of its SPRINT.yaml. */
+  readonly adopt?: ((imported: Progress) => Progress) | undefined
+}
+
+export type OpenedStore = {
+  readonly store: SprintStore
+  readonly progress: Progress
+  readonly tornBytes: number
+  /** Present if PROGRESS.yaml was that of another program. */
+  readonly imported?: ImportReport
 }
 
 /**
@@ -55,14 +66,15 @@ export type SprintStoreOptions = {
 export async function openSprintStore(
   options: SprintStoreOptions,
   compiled?: Progress,
-): Promise<{ readonly store: SprintStore; readonly progress: Progress; readonly tornBytes: number } | undefined> {
+): Promise<OpenedStore | undefined> {
   const { sprintDir, fold } = options
   await bindState(options)
   const lock = lockSprintFolder(options)
   try {
     await removeLeftovers(sprintDir)
     const recovered = await readJournal(sprintDir, fold, await readShownRev(sprintDir))
-    const known = recovered?.progress ?? (await readImported(sprintDir))
+    const seed = recovered ? undefined : await readSeedFile(sprintDir)
+    const known = recovered?.progress ?? (seed ? adoptSeed(seed, options) : await readImported(sprintDir))
     const progress = chooseState(known, compiled, sprintDir)
     if (!progress) {
       lock.release()
@@ -75,16 +87,29 @@ export async function openSprintStore(
       seq: recovered?.seq ?? 0,
       epoch: recovered?.epoch ?? 0,
     }
+    const baseline = await readEditBaseline(options, resumed)
+    const imported = seed && (await keepSeedFile(sprintDir, seed))
+    const projection = openProjection(sprintDir, baseline, options.redact)
+    // The projection replaces the file that it found when it was opened.
+    if (seed && fileSignature(progressPath(sprintDir)) !== seed.signature) throw editedDuringImport(sprintDir)
     const journal = await openJournal(sprintDir, start, options.now)
-    const projection = openProjection(sprintDir, await readEditBaseline(options, resumed), options.redact)
     const store = createSprintStore(options, { lock, journal, projection, progress })
     await projection.update(progress)
-    return { store, progress, tornBytes: recovered?.tornBytes ?? 0 }
+    return { store, progress, tornBytes: recovered?.tornBytes ?? 0, ...(imported && { imported }) }
   } catch (error) {
     lock.release()
     throw unwritableIfErrno(error, sprintDir)
   }
 }
+
+const adoptSeed = ({ progress }: SeedFile, { adopt }: SprintStoreOptions): Progress =>
+  adopt && progress.status !== 'not-started' ? adopt(progress) : progress
+
+const editedDuringImport = (sprintDir: string): RalphError =>
+  new RalphError('PROGRESS_CHANGED', 'was edited while Ralph imported it; nothing was replaced', {
+    place: { file: progressPath(sprintDir) },
+    hint: 'repeat the command once the edit is done',
+  })
 
 async function readImported(sprintDir: string): Promise<Progress | undefined> {
   const progress = await readProgressFile(sprintDir)
