@@ -3,6 +3,7 @@ import type { Progress } from '../contract/progress.ts'
 import type { Redact } from '../contract/redact.ts'
 import { recompile } from '../loop/recompile.ts'
 import { openSprintStore, type OpenedStore, type SprintStore } from '../storage/sprint/sprint-store.ts'
+import type { ExternalChanges } from '../storage/edits/edit-watch.ts'
 import { exists } from '../platform/files/files.ts'
 import { journalFolder } from '../storage/state/journal.ts'
 import { readProgressFile } from '../storage/state/progress-file.ts'
@@ -23,6 +24,8 @@ export type SprintToOpen = {
 }
 
 export type OpenedSprint = Pick<OpenedStore, 'imported'> & {
+  /** What was edited in PROGRESS.yaml since the last run: it counts before the next prompt. */
+  readonly edited: ExternalChanges
   readonly store: SprintStore
   /** The state after the changes. */
   readonly progress: Progress
@@ -47,7 +50,9 @@ export async function openSprint({ compiled, redact, acceptChanges, ...options }
   if (!opened) throw notCompiledError(options.sprintDir)
   try {
     await writeGitignore(options.sprintDir)
-    return { ...opened, ...(await applyChanges({ ...opened, acceptChanges }, compiled, options.now())) }
+    const edited = await opened.store.settleEdits()
+    const current = { ...opened, progress: opened.store.current() }
+    return { ...current, edited, ...(await applyChanges({ ...current, acceptChanges }, compiled, options.now())) }
   } catch (error) {
     await opened.store.close()
     throw error

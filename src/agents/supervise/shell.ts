@@ -17,7 +17,7 @@ export type ShellOptions = AttemptLocation & {
 
 /** Runs checks and `run:` hooks in the user's environment, under the same supervisor as agents. */
 export const superviseShell = ({ sprintDir, cwd, env, cell }: ShellOptions): ShellRunner => ({
-  async run({ timeoutMs, command, env: extra = {}, ...request }, signal) {
+  async run({ timeoutMs, command, env: extra = {}, onStart, ...request }, signal) {
     const { folder, mark, showAgain } = await claimAttemptFolder(
       sprintDir,
       request,
@@ -36,6 +36,7 @@ export const superviseShell = ({ sprintDir, cwd, env, cell }: ShellOptions): She
       stdin: '',
       files: {},
       mark,
+      onStart,
       onOutput: tail.push,
       onJoined: (ranMs) => (started -= ranMs),
       overdue: (bytes) => {

@@ -49,6 +49,8 @@ export interface OpenedRun {
   readonly detectedChecks: Progress['doneWhen']
   /** What SPRINT.yaml has changed since the last run. */
   readonly changes: readonly string[]
+  /** A user has set `status: paused` in PROGRESS.yaml since the last run, so nothing may start. */
+  readonly isPausedByEdit: boolean
   /** What the user should know before the start. */
   readonly notices: readonly Notice[]
   readonly start: (observe: (event: SprintEvent) => void) => Promise<SprintRun>
@@ -84,6 +86,7 @@ export async function openRun(choices: RunChoices, plan: SprintPlan, io: Io): Pr
       drivers: agents.drivers,
       detectedChecks: location.detectedChecks,
       changes: opened.changes,
+      isPausedByEdit: opened.edited.edits.some(({ kind }) => kind === 'pause'),
       notices: startNotices(parts, io),
       start: (observe) => startRun(choices, parts, observe, io),
     }
@@ -158,14 +161,17 @@ const createAgentChoice =
 function startNotices({ opened, drivers, missing, protection, location }: RunParts, io: Io): Notice[] {
   const { tornBytes } = opened
   const situation = { isRoot: process.getuid?.() === 0, sandboxed: protection.sandbox !== undefined, env: io.env }
+  const { edits, refused } = opened.edited
   const warnings = [
+    ...refused.map((reason) => `not applied from PROGRESS.yaml: ${reason}`),
     ...(tornBytes > 0 ? [`the last run was cut off while writing; dropped ${tornBytes} unacknowledged bytes`] : []),
     ...missing.map((name) => `fallback ${name} is not installed; skipping it`),
     ...drivers.flatMap(({ warn }) => warn?.(situation) ?? []),
   ]
   const imports = opened.imported ? importLines(opened.imported, io) : []
+  const applied = edits.map(({ kind }) => `applied from PROGRESS.yaml: ${kind}`)
   return [
-    ...imports.map((text) => ({ level: 'info' as const, text: text.trim() })),
+    ...[...imports, ...applied].map((text) => ({ level: 'info' as const, text: text.trim() })),
     ...warnings.map((text) => ({ level: 'warning' as const, text })),
     { level: 'info', text: `sandbox: ${protection.text}` },
     ...location.notes,

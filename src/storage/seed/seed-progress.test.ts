@@ -10,8 +10,10 @@ import { formatProgress, parseProgress } from '../state/progress-file.ts'
 import type { FileRecord } from './file-fields.ts'
 import { importSeedProgress, isSeedProgress } from './seed-progress.ts'
 
-const readFixture = (name: string): FileRecord =>
-  parse(readFileSync(join(root, 'test/fixtures/seeds', name), 'utf8')) as FileRecord
+const readFixture = (name: string): FileRecord => {
+  const file: FileRecord = parse(readFileSync(join(root, 'test/fixtures/seeds', name), 'utf8'))
+  return file
+}
 
 const importFile = (file: FileRecord, lastTranscript = 0) =>
   importSeedProgress(file, { sprintId: 'folder', at: noon, lastTranscript })
@@ -155,14 +157,14 @@ describe('an import', () => {
     expect(importFile(file, 30).progress.stats.currentIteration).toBe(30)
   })
 
-  it.each<[string, unknown]>([
+  it.each<[string, FileRecord]>([
     ['steps that are no list', { 'dynamic-steps': 'none', phases: [] }],
     ['hooks of another form', { 'per-iteration-hooks': [{ prompt: 1 }, 'x'] }],
     ['tasks without a name', { 'hook-tasks': [{}, null, 3] }],
     ['a goal that is a number', { goal: 7 }],
     ['times of another form', { stats: { 'started-at': 'yesterday', 'current-iteration': -4 } }],
   ])('survives %s', (_, change) => {
-    const { progress } = importFile({ ...file, ...(change as FileRecord) })
+    const { progress } = importFile({ ...file, ...change })
     expect(parseProgress(formatProgress(progress), 'PROGRESS.yaml')).toEqual(progress)
   })
 })

@@ -1,5 +1,5 @@
 import { noUsage } from '../../contract/outcome.ts'
-import { Progress, schemaVersion, unlimitedIterations, type HookTask } from '../../contract/progress.ts'
+import { type Progress, schemaVersion, unlimitedIterations, type HookTask } from '../../contract/progress.ts'
 import { DependencyGraph } from '../../contract/phases.ts'
 import { defaultLimits, defaultTimeouts, Hook, Prompts } from '../../contract/settings.ts'
 import { SprintId } from '../../contract/ids.ts'
@@ -24,11 +24,11 @@ export type SeedImport = {
 }
 
 /** Fields that the import reads, and those that Ralph derives itself. */
-const knownFields = new Set([
-  ...['sprint-id', 'status', 'mode', 'goal', 'ralph', 'per-iteration-hooks', 'dynamic-steps', 'hook-tasks'],
-  ...['ralph-exit', 'stats', 'phases', 'dependency-graph', 'prompts', 'human-needed', 'error', 'pause-reason'],
-  ...['failed-phase', 'breakpoint-phase-id', 'current', 'parallel-tasks', 'name', 'owner', 'created', 'workflow'],
-])
+const knownFields = new Set(
+  'sprint-id status mode goal ralph per-iteration-hooks dynamic-steps hook-tasks ralph-exit stats phases dependency-graph prompts human-needed error pause-reason failed-phase breakpoint-phase-id current parallel-tasks name owner created workflow'.split(
+    ' ',
+  ),
+)
 
 /** Whether this is a PROGRESS.yaml as the seed documents and m42-sprint write it: without a version of the format. */
 export const isSeedProgress = (value: unknown): value is FileRecord =>

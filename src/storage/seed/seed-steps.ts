@@ -24,9 +24,10 @@ export function importSteps(value: unknown, at: number, notes: string[]): Step[]
     used.add(id)
     return [importStep(entry, { id, prompt, at })]
   })
-  const isCompleted = ({ status }: Step) => status === 'completed'
   return [...steps.filter(isCompleted), ...steps.filter((step) => !isCompleted(step))]
 }
+
+const isCompleted = ({ status }: Step): boolean => status === 'completed'
 
 function importStep(
   entry: FileRecord,

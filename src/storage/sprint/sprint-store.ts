@@ -36,6 +36,8 @@ export interface SprintStore extends ProgressStore {
   /** Checks PROGRESS.yaml for edits. */
   readonly checkForEdits: () => Promise<void>
   /** The listener must save each edit as one fact, in order; `close()` saves the rest. */
+  /** Applies the edits found so far; resolves with them. Only before there is a listener. */
+  readonly settleEdits: () => Promise<ExternalChanges>
   readonly onEdited: (listener: (edited: ExternalChanges) => void) => void
   readonly close: () => Promise<void>
 }
@@ -75,7 +77,7 @@ export async function openSprintStore(
     const recovered = await readJournal(sprintDir, fold, await readShownRev(sprintDir))
     const seed = recovered ? undefined : await readSeedFile(sprintDir)
     const known = recovered?.progress ?? (seed ? adoptSeed(seed, options) : await readImported(sprintDir))
-    const progress = chooseState(known, compiled, sprintDir)
+    const progress = chooseState(known, compiled, options)
     if (!progress) {
       lock.release()
       return undefined
@@ -87,7 +89,7 @@ export async function openSprintStore(
       seq: recovered?.seq ?? 0,
       epoch: recovered?.epoch ?? 0,
     }
-    const baseline = await readEditBaseline(options, resumed)
+    const baseline = await readEditBaseline(options, recovered)
     const imported = seed && (await keepSeedFile(sprintDir, seed))
     const projection = openProjection(sprintDir, baseline, options.redact)
     // The projection replaces the file that it found when it was opened.
@@ -119,10 +121,11 @@ async function readImported(sprintDir: string): Promise<Progress | undefined> {
 function chooseState(
   known: Progress | undefined,
   compiled: Progress | undefined,
-  sprintDir: string,
+  { sprintDir, adopt }: SprintStoreOptions,
 ): Progress | undefined {
   if (!compiled) return known
-  // A message can arrive before the agent has ever started.
+  // A message or an edit of PROGRESS.yaml can arrive before the agent has ever started.
+  if (known?.status === 'not-started' && known.rev > 0 && known.mode === compiled.mode && adopt) return adopt(known)
   if (!known || known.status === 'not-started')
     return known?.messages ? { ...compiled, messages: known.messages } : compiled
   if (known.mode === compiled.mode) return known
@@ -136,11 +139,13 @@ function chooseState(
 /** The revisions that an edit can be compared with, including versions of authors who have not read Ralph's since. */
 async function readEditBaseline(
   { sprintDir, fold }: SprintStoreOptions,
-  resumed: RecoveredJournal | undefined,
+  recovered: RecoveredJournal | undefined,
 ): Promise<EditBaseline> {
   const older: EditBaseline['older'] = (rev) => readProgressAt(sprintDir, fold, rev)
-  if (resumed)
-    return { bases: resumed.bases, edit: resumed.edit, seen: await readAuthorVersions(sprintDir, resumed.edit), older }
+  if (recovered) {
+    const { bases, edit } = recovered
+    return { bases, edit, seen: await readAuthorVersions(sprintDir, edit), older }
+  }
   await forgetAuthorVersions(sprintDir)
   return { older }
 }
@@ -183,17 +188,20 @@ function createSprintStore(
       throw unwritableIfErrno(cause, sprintDir)
     }
   }
-  const saveEdits = async () => {
-    for (const { edits, refused } of unsaved.slice()) {
+  const saveEdits = async (): Promise<ExternalChanges> => {
+    const found = unsaved.slice()
+    for (const { edits, refused } of found) {
       const fact = { type: 'edited' as const, at: now(), edits, refused }
       await save(fold(progress, fact), fact)
     }
+    return { edits: found.flatMap(({ edits }) => edits), refused: found.flatMap(({ refused }) => refused) }
   }
   return {
     current: () => progress,
     save,
     flush: projection.flush,
     checkForEdits: projection.checkForEdits,
+    settleEdits: saveEdits,
     onEdited(tell) {
       listener = tell
       for (const edit of unsaved) tell(edit)
