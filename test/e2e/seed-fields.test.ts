@@ -3,6 +3,7 @@ import { unlink } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
+import { exitCodes } from '../../src/cli/io/exit-code.ts'
 import { createTestSprint, type RawProgress, type TestSprint } from '../support/sprint.ts'
 
 const done = { status: 'goal-complete', summary: 'done', goalCompleteSummary: 'All of it works' }
@@ -41,7 +42,10 @@ describe('PROGRESS.yaml edited between two runs (row 64)', () => {
     })
 
     const first = await sprint.run()
-    expect({ exitCode: first.exitCode, calls: (await sprint.calls()).length }).toEqual({ exitCode: 4, calls: 0 })
+    expect({ exitCode: first.exitCode, calls: (await sprint.calls()).length }).toEqual({
+      exitCode: exitCodes.paused,
+      calls: 0,
+    })
     expect(first.stderr).toContain('was paused in PROGRESS.yaml')
     expect(await sprint.run()).toMatchObject({ exitCode: 0 })
   })
@@ -50,7 +54,10 @@ describe('PROGRESS.yaml edited between two runs (row 64)', () => {
 it('starts nothing while PAUSE is in the sprint folder (m42)', async () => {
   const sprint = await createTestSprint({ sprint: quick, answers: { '*': done }, files: { 's/PAUSE': '' } })
   const first = await sprint.run()
-  expect({ exitCode: first.exitCode, calls: (await sprint.calls()).length }).toEqual({ exitCode: 4, calls: 0 })
+  expect({ exitCode: first.exitCode, calls: (await sprint.calls()).length }).toEqual({
+    exitCode: exitCodes.paused,
+    calls: 0,
+  })
 
   await unlink(sprint.at('s/PAUSE'))
   expect(await sprint.run()).toMatchObject({ exitCode: 0 })
@@ -68,7 +75,7 @@ it('pauses after the iteration when PAUSE appears while it runs', async () => {
   while (!run.printed().includes('found PAUSE')) await pause(50)
   await sprint.release('go')
 
-  expect(await run.ended).toMatchObject({ exitCode: 4 })
+  expect(await run.ended).toMatchObject({ exitCode: exitCodes.paused })
   expect((await sprint.progress()).status).toBe('paused')
 })
 

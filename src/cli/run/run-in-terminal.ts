@@ -3,7 +3,7 @@ import { keepAwake } from '../../platform/processes/keep-awake.ts'
 import { watchVersions } from '../agents/version-watch.ts'
 import type { CiOutput } from '../ci/ci-output.ts'
 import { displayPath } from '../io/display-path.ts'
-import { chooseExitCode } from '../io/exit-code.ts'
+import { chooseExitCode, exitCodes } from '../io/exit-code.ts'
 import type { Io } from '../io/io.ts'
 import { attachKeys } from '../live/attach-keys.ts'
 import { createLiveView } from '../live/live-view.ts'
@@ -52,7 +52,7 @@ function refusePaused(why: string, { sprintDir, json }: RunOptions, io: Io): num
   const text = `${displayPath(sprintDir, io)} ${why}`
   if (json === true) io.print(JSON.stringify({ type: 'note', level: 'warning', text }))
   else io.printError(text)
-  return 4
+  return exitCodes.paused
 }
 
 const machineNotes = (io: Io) => ({ platform: process.platform, path: io.env['PATH'] ?? '', pid: process.pid })
