@@ -10,7 +10,7 @@ import { errorMessage } from '../contract/errors.ts'
 import { pickExpense } from './outcomes.ts'
 import { rethrowDiskFull } from './disk-space.ts'
 
-type HookEnd = Pick<Extract<Fact, { type: 'hook-ended' }>, 'exitCode' | 'error' | 'output' | 'spent'>
+type HookEnd = Pick<Extract<Fact, { type: 'hook-ended' }>, 'exitCode' | 'error' | 'output' | 'spent' | 'walls'>
 
 /** Runs one hook of one iteration: a shell command, prompts, or a slash command of the agent. */
 export async function runHook({ iteration, hookId }: OrderByType<'run-hook'>, context: OrderContext): Promise<Fact> {
@@ -40,11 +40,13 @@ async function runConfiguredHook(hook: Hook, iteration: number, context: OrderCo
         command,
         timeoutMs,
         env: variables,
+        cell: hook.cell,
         ...showPid(hook, iteration, context),
       },
       signal,
     )
-    return { exitCode: end.exitCode, output: end.output, ...(end.error !== undefined && { error: end.error }) }
+    const { exitCode, output, error, walls } = end
+    return { exitCode, output, ...(error !== undefined && { error }), ...(walls && { walls }) }
   }
   const agent = ports.agents(undefined)
   const hasNoCommands = prompt === undefined && calls === undefined && agent.slashCommands === false
@@ -104,13 +106,14 @@ async function callAgent(
     command.signal,
   )
   const spent = pickExpense(outcome)
+  const walls = outcome.walls && { walls: outcome.walls }
   if (command.isMissing()) {
     const error = `${agent.name} has no command ${command.name}: install its plugin, or give the hook a prompt`
-    return { exitCode: outcome.exitCode ?? null, error, spent, missing: true }
+    return { exitCode: outcome.exitCode ?? null, error, spent, missing: true, ...walls }
   }
-  if (outcome.status === 'ok') return { exitCode: 0, spent }
+  if (outcome.status === 'ok') return { exitCode: 0, spent, ...walls }
   const error = outcome.reason ?? outcome.status
-  return { exitCode: outcome.exitCode ?? null, error, output: outcome.text, spent }
+  return { exitCode: outcome.exitCode ?? null, error, output: outcome.text, spent, ...walls }
 }
 
 /** The agent program sends an unknown command to the model as text, so end it as soon as it says which ones it has. */
