@@ -9,7 +9,7 @@ const fixture = (name: string): string => readFileSync(join(root, 'test/fixtures
 const done = { status: 'goal-complete', summary: 'done', goalCompleteSummary: 'All of it works' }
 const next = { status: 'continue', summary: 'did it', completedStepIds: ['step-1'] }
 
-type Shown = {
+type StatusJson = {
   readonly progress: { readonly status: string; readonly stats: { readonly 'current-iteration': number } }
 }
 
@@ -20,7 +20,7 @@ async function whatCommandsSay(files: Readonly<Record<string, string | null>>) {
   const sprint = await createTestSprint({ files })
   const status = await sprint.ralph('status', 's', '--json')
   const doctor = await sprint.ralph('doctor', 's', '--json')
-  const { progress }: Shown = JSON.parse(status.stdout)
+  const { progress }: StatusJson = JSON.parse(status.stdout)
   expect(await sprint.read('s/PROGRESS.yaml')).toBe(files['s/PROGRESS.yaml'])
   return {
     status: { exit: status.exitCode, is: progress.status, iteration: progress.stats['current-iteration'] },
@@ -32,7 +32,7 @@ describe.each([
   ['000:119-173', '000-progress.yaml'],
   ['001:329-379', '001-progress.yaml'],
 ])('a PROGRESS.yaml as in %s (rows 29, 145)', (_, name) => {
-  it('goes on: status, doctor, compile and run agree, and the original stays', async () => {
+  it('continues: status, doctor, compile and run agree, and the original stays', async () => {
     const files = {
       's/PROGRESS.yaml': fixture(name),
       's/SPRINT.yaml': 'workflow: ralph\ngoal: Build it\ndone-when: []\n',
@@ -126,6 +126,6 @@ it('makes a new sprint from such a file, with its history (ralph init --from)', 
 
   expect(exitCode).toBe(0)
   expect(await sprint.read(`${folder}/SPRINT.yaml`)).toContain('Build authentication system with JWT tokens.')
-  const shown: Shown = JSON.parse((await sprint.ralph('status', folder, '--json')).stdout)
+  const shown: StatusJson = JSON.parse((await sprint.ralph('status', folder, '--json')).stdout)
   expect(shown.progress.stats['current-iteration']).toBe(2)
 })

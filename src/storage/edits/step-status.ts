@@ -22,5 +22,5 @@ export const stepStatusWords = [
   'completed',
 ] as const satisfies readonly (keyof typeof stepStatuses)[]
 
-/** A status that nobody knows is not done. */
+/** An unknown status is not done. */
 export const readStepStatus = (word: unknown): Step['status'] => byName.get(word) ?? 'pending'

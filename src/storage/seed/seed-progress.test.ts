@@ -32,7 +32,7 @@ it.each(['000-progress.yaml', '001-progress.yaml', 'm42-standard-progress.yaml']
 describe('000:119-173, which has neither id nor status nor stats', () => {
   const { progress, notes } = importFile(readFixture('000-progress.yaml'))
 
-  it('goes on with its steps and counts', () => {
+  it('continues with its steps and counts', () => {
     expect(progress).toMatchObject({ sprintId: 'folder', status: 'in-progress', mode: 'ralph', workflow: 'ralph' })
     expect(progress.goal).toBe('Build authentication system with JWT tokens\n')
     expect(progress.dynamicSteps.map(({ id, status }) => `${id} ${status}`)).toEqual([

@@ -125,7 +125,7 @@ const importPlan = (file: FileRecord, phases: NonNullable<Progress['phases']>, n
   }
 }
 
-/** What ran when the file was written has no process any more, and its result is unknown. */
+/** What ran when the file was written no longer has a process, and its result is unknown. */
 function importHookTasks(value: unknown, at: number, notes: string[]): HookTask[] {
   const tasks = Array.isArray(value) ? value.filter(isRecord) : []
   return tasks.flatMap((task): HookTask[] => {
