@@ -327,7 +327,7 @@ export const Progress = fileObject({
     .optional()
     .describe("The user's answer; the next prompt includes it"),
   messages: z
-    .array(fileObject({ text: z.string(), at: Timestamp }))
+    .array(fileObject({ text: z.string(), at: Timestamp, by: z.string().optional() }))
     .optional()
     .describe('Messages from users while the agent worked; the next prompt includes them'),
   parked: fileObject({ reason: z.string(), until: Timestamp })
