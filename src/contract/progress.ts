@@ -338,9 +338,10 @@ export const Progress = fileObject({
     agent: z.boolean().optional(),
     model: z.string().optional(),
     missing: z.array(z.string()).optional(),
+    proof: z.enum(['required', 'optional']).optional(),
   })
     .optional()
-    .describe('Choices from the command line, which override those of phases, and agents that are not installed'),
+    .describe('Choices from the command line, which override those of the plan, and agents that are not installed'),
   agentLimits: z
     .array(fileObject({ agent: z.string(), until: Timestamp }))
     .optional()

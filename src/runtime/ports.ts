@@ -124,10 +124,10 @@ export type ShellRequest = {
   /** Name of the attempt's folder; if it exists, the new run gets a numbered successor. */
   readonly attempt: string
   /**
-   * If an earlier run started a command under this name, join it and take its result: nothing runs twice. If that command was
-   * killed before its result was recorded, treat it as failed (`join`) or run it again (`repeat`).
+   * `join`: if an earlier run started a command under this name, take its result, so that it never runs twice; a command that
+   * was killed before its result was recorded has failed. Without it the command runs again: checks and gates never join.
    */
-  readonly ifBegun?: 'join' | 'repeat'
+  readonly ifBegun?: 'join'
   readonly transcript?: string
   readonly command: string
   readonly timeoutMs: number

@@ -52,10 +52,9 @@ export const superviseShell = ({ sprintDir, cwd, env, cell }: ShellOptions): She
 })
 
 /** States of an earlier attempt after which a new one starts; in all other states it is joined. */
-const restartStates: Readonly<Record<'restart' | 'join' | 'repeat', readonly AttemptState[]>> = {
+const restartStates: Readonly<Record<'restart' | 'join', readonly AttemptState[]>> = {
   restart: ['never-started', 'running', 'ended', 'aborted', 'lost'],
   join: ['never-started', 'aborted'],
-  repeat: ['never-started', 'aborted', 'lost'],
 }
 
 function describeShellFailure(ended: EndReason | undefined, lost: boolean, timeoutMs: number): string | undefined {

@@ -29,6 +29,7 @@ export type RunChoices = {
   readonly agent?: string
   readonly model?: string
   readonly json?: boolean
+  readonly proof?: 'required' | 'optional' | undefined
   /** The user has moved the sprint's folder. */
   readonly rebind?: boolean
   readonly 'accept-changes'?: boolean
