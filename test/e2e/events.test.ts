@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
+import { z } from 'zod'
 import { EventReader } from '../../src/host/event-reader.ts'
 import { createTestSprint, type TestSprint } from '../support/sprint.ts'
 
@@ -15,7 +16,7 @@ const printedEvents = (stdout: string): unknown[] =>
     .trimEnd()
     .split('\n')
     .map((line) => {
-      const { at: _at, ...event } = JSON.parse(line) as Record<string, unknown>
+      const { at: _at, ...event } = z.looseObject({ at: z.unknown() }).parse(JSON.parse(line))
       return event
     })
 

@@ -65,6 +65,7 @@ it('shows the messages of an agent whose attempt began and ended between two pol
   await watcher.saw((event) => event.type === 'agent' && event.event.kind === 'text')
   watcher.leave()
   await watcher.done
+  expect(watcher.seen.map(({ event }) => event.type)).toContain('attempt-started')
 })
 
 it('reports when events happened, not when they were read', async () => {

@@ -61,10 +61,10 @@ function createHistoryFilter({ rev, live }: Progress) {
   const running = new Set(
     live.filter(({ stage }) => stage === 'agent').map(({ number, attempt }) => `attempts/${number}-${attempt}`),
   )
+  const isShown = (record: EventRecord) => (record.rev ?? 0) > rev || running.has(record.attempt ?? '')
   let hasBegun = false
   return (records: readonly EventRecord[]): readonly EventRecord[] => {
     if (hasBegun) return records
-    const isShown = (record: EventRecord) => (record.rev ?? 0) > rev || running.has(record.attempt ?? '')
     const start = records.findIndex(isShown)
     hasBegun = start !== -1
     return hasBegun ? records.slice(start) : []

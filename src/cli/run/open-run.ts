@@ -4,7 +4,7 @@ import type { SprintEvent } from '../../contract/events.ts'
 import type { Progress, RunLimits } from '../../contract/progress.ts'
 import { createPorts, openMachineLimits } from '../../host/create-ports.ts'
 import { openSprint, type OpenedSprint } from '../../host/open-sprint.ts'
-import { openSprintEvents } from '../../host/sprint-events.ts'
+import { openSprintEvents, type SprintEvents } from '../../host/sprint-events.ts'
 import { limitConcurrency } from '../../runtime/limit-concurrency.ts'
 import { runSprint, type SprintRun } from '../../runtime/run-sprint.ts'
 import type { SprintStore } from '../../storage/sprint/sprint-store.ts'
@@ -137,7 +137,15 @@ async function startRun(
   const runLimits = toRunLimits(choices.limits)
   const first = { type: 'started' as const, at: io.now(), runLimits, agents, worktree, choice, detectedChecks }
   const run = runSprint(progress, ports, first)
-  return { ...run, done: run.done.finally(events.close) }
+  return { ...run, done: closeAfter(run.done, events) }
+}
+
+async function closeAfter(done: Promise<Progress>, events: SprintEvents): Promise<Progress> {
+  try {
+    return await done
+  } finally {
+    await events.close()
+  }
 }
 
 /** The model of the run is that of its first agent; other agents use what the order names. */
