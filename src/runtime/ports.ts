@@ -1,3 +1,4 @@
+import type { WallsUse } from '../contract/cell.ts'
 import type { AgentEvent, SprintEvent } from '../contract/events.ts'
 import type { Outcome, Usage } from '../contract/outcome.ts'
 import type { CheckResult, Progress, SprintStatus } from '../contract/progress.ts'
@@ -132,6 +133,8 @@ export type ShellRequest = {
   readonly command: string
   readonly timeoutMs: number
   readonly env?: Readonly<Record<string, string>>
+  /** `none`: outside the cell of the sprint. */
+  readonly cell?: 'none' | undefined
 }
 
 /** `output`: the end of stdout and stderr, interleaved. */
@@ -140,6 +143,7 @@ export type ShellEnd = {
   readonly output: string
   readonly error?: string
   readonly durationMs: number
+  readonly walls?: WallsUse | undefined
 }
 
 export interface ShellRunner {

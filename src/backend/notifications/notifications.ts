@@ -4,12 +4,14 @@ import type { Delivery } from '../../contract/fleet/webhook.ts'
 import { formatTimestamp } from '../../contract/time.ts'
 import { findChannel } from '../../runtime/channels/registry.ts'
 import type { Database, Tx } from '../database/database.ts'
+import type { SecretBox } from '../database/secret-box.ts'
 import { deliveries, webhooks } from '../database/webhook.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { DeliveryAttempt, Notice, Notifications } from '../fleet/notice.ts'
 
 export type NotificationsDeps = {
   readonly database: Database
+  readonly box: Pick<SecretBox, 'open'>
   readonly engine: () => Pick<Engine, 'enqueue'>
   readonly now: () => number
   readonly newId: () => string
@@ -100,7 +102,8 @@ async function sendDelivery({ id, at }: DeliveryAttempt, deps: NotificationsDeps
   const tries = delivery.tries + 1
   const save = (fields: Partial<DeliveryRow>) => db.update(deliveries).set(fields).where(eq(deliveries.id, id))
   if (!hook?.enabled) return void (await save({ status: 'suppressed', nextTryAt: null }))
-  const error = await sendThroughChannel(delivery, hook.secret, deps).then(() => undefined, errorMessage)
+  const secret = deps.box.open(hook.secret, 'webhook secret')
+  const error = await sendThroughChannel(delivery, secret, deps).then(() => undefined, errorMessage)
   if (error === undefined) await save({ status: 'sent', tries, sentAt: deps.now(), nextTryAt: null, error: null })
   else if (tries >= maxAttempts) await save({ status: 'failed', tries, nextTryAt: null, error })
   else await retryDelivery(id, { tries, error }, deps)

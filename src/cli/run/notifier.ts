@@ -22,7 +22,7 @@ function createChannelTools(shell: ShellRunner, io: Io): ChannelTools {
     platform: process.platform,
     run: async (command, env) => {
       // Notifications can be sent at the same moment, so each has its own folder.
-      const request = { attempt: `notify-${++count}`, command, timeoutMs: commandTimeoutMs, env }
+      const request = { attempt: `notify-${++count}`, command, timeoutMs: commandTimeoutMs, env, cell: 'none' as const }
       const { exitCode, error, output } = await shell.run(request, new AbortController().signal)
       if (exitCode !== 0 || error !== undefined)
         throw new Error(error ?? `exit code ${exitCode}: ${output.trim().slice(-200)}`)
