@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { SprintEvent } from '../events.ts'
 import { Outcome } from '../outcome.ts'
 import { Progress } from '../progress.ts'
-import { Check } from '../settings.ts'
+import { Check } from '../checks/check.ts'
 import { Timestamp } from '../time.ts'
 import { Conversation, AgentWorkspace } from './agent.ts'
 import { MachineOrder, MachineFact, PromptOrder } from './channel-work.ts'
@@ -59,11 +59,13 @@ const PromptSource = z.discriminatedUnion('kind', [
     model: z.string().optional(),
     /** Resume the conversation of the last prompt, if the program supports it and no user has reset it. */
     resume: z.boolean().optional(),
+    /** Whether it may run without a cell where none can be had; absent, from an older backend: it may. */
+    cell: z.enum(['auto', 'required']).optional(),
   }),
 ])
 
-/** One event from an agent's journal. `seq` increases by one. */
-export const AgentJournalEvent = z.object({
+/** One event of an event log. `seq` increases by one. */
+export const LoggedEvent = z.object({
   seq: z.int().min(1),
   at: Timestamp,
   sprintId: Uuid.optional(),
@@ -74,7 +76,7 @@ export const AgentJournalEvent = z.object({
   /** With `attempt-started`: the prompt that the agent receives. */
   prompt: z.string().optional(),
 })
-export type AgentJournalEvent = z.output<typeof AgentJournalEvent>
+export type LoggedEvent = z.output<typeof LoggedEvent>
 
 const InventoryAgent = z.object({
   ...agentField,
@@ -253,7 +255,7 @@ export const reports = {
     },
   ),
   /** The next batch of an agent is sent once this one is stored. */
-  events: live({ ...agentField, events: z.array(AgentJournalEvent).min(1).max(1000) }, { stored: z.int() }),
+  events: live({ ...agentField, events: z.array(LoggedEvent).min(1).max(1000) }, { stored: z.int() }),
   renew: live({ csr: z.string().max(10_000) }, { certificate: z.string(), authorities: z.string() }),
 } as const
 

@@ -1,9 +1,10 @@
+import type { WallsUse } from '../../contract/cell.ts'
 import type { Edit } from '../../contract/edit.ts'
 import type { FailureClass, AgentQuestion, Usage } from '../../contract/outcome.ts'
 import type { CheckResult, Progress, RunLimits } from '../../contract/progress.ts'
 import type { Proof, ProofBaseline } from '../../contract/proof.ts'
 import type { PhaseReport, Report } from '../../contract/report.ts'
-import type { Check } from '../../contract/settings.ts'
+import type { Check } from '../../contract/checks/check.ts'
 import type { Expense } from './cost.ts'
 
 /** How an attempt ended, as far as the loop needs to know. */
@@ -55,6 +56,8 @@ export type Fact =
       readonly model?: string | undefined
       /** Whether the work tree changed during the attempt; absent if unknown. */
       readonly changed?: boolean | undefined
+      /** What stood between the agent and the machine. */
+      readonly walls?: WallsUse | undefined
       /** In [0, 1); jitter for the retries of many sprints. */
       readonly random: number
     }
@@ -110,6 +113,7 @@ export type Fact =
       readonly output?: string | undefined
       /** Cost of a prompt hook. */
       readonly spent?: Expense | undefined
+      readonly walls?: WallsUse | undefined
     }
   | {
       readonly type: 'stop-requested'
