@@ -8,7 +8,6 @@ import { findSprint } from '../sprint/find-sprint.ts'
 import { defineCommand } from '../io/command.ts'
 import { examineMachine, type MachineObservation } from '../agents/examine-machine.ts'
 import type { Io } from '../io/io.ts'
-import { pluralize } from '../../words/counts.ts'
 import { toOneLine } from '../../words/text.ts'
 import { createPaint } from '../io/paint.ts'
 import { displayPath } from '../io/display-path.ts'
@@ -80,18 +79,14 @@ function doctorLines(
   ]
 }
 
-function sprintLines(
-  { sprintDir, examined: { owner, entries }, progress, findings }: SprintDiagnosis,
-  io: Io,
-): string[] {
+function sprintLines({ sprintDir, examined, progress, findings }: SprintDiagnosis, io: Io): string[] {
+  const { owner, hasState } = examined
   const { bold, green, red, yellow, dim } = createPaint(io.color)
-  const runs = entries.filter(({ kind }) => kind === 'run').length
   const isBroken = findings.some(({ level }) => level === 'broken')
-  const where = progress
-    ? `${progress.status}, iteration ${progress.stats.currentIteration}; ${pluralize(entries.length, 'record')} of ${pluralize(runs, 'run')}`
-    : 'has no journal yet; the first run creates one'
+  const unchecked = `  ${yellow('!')} not checked: its state belongs to another user, or is in another RALPH_HOME`
+  const held = hasState ? `  ${green('✓')} every rule holds` : unchecked
   return [
-    `${bold(displayPath(sprintDir, io))}  ${where}`,
+    `${bold(displayPath(sprintDir, io))}  ${describeState(examined, progress)}`,
     ...(owner === undefined ? [] : [dim(`  running (${owner})`)]),
     ...findings.map(({ invariant, level, text }) => {
       const mark = level === 'broken' ? red(`✗ ${invariant}`) : yellow(`! ${invariant}`)
@@ -99,8 +94,20 @@ function sprintLines(
     }),
     isBroken
       ? `  ${red('a rule is broken')}; repair what is safe to repair: ralph doctor ${displayPath(sprintDir, io)} --repair`
-      : `  ${green('✓')} every rule holds`,
+      : held,
   ]
+}
+
+function describeState(
+  { entries, segments, hasState, shown }: SprintExamination,
+  progress: Progress | undefined,
+): string {
+  const runs = entries.filter(({ kind }) => kind === 'run').length
+  if (progress) {
+    return `${progress.status}, iteration ${progress.stats.currentIteration}; ${entries.length} records of ${runs} runs`
+  }
+  if (!hasState) return `${shown?.status ?? 'unknown'} according to PROGRESS.yaml`
+  return segments.length > 0 ? 'has a journal that cannot be read' : 'has no journal yet; the first run creates one'
 }
 
 /** Shows absolute paths relative to the current folder. */

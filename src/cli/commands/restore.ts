@@ -1,38 +1,86 @@
 import { RalphError } from '../../contract/errors.ts'
+import { previewRestore, restoreFiles } from '../../storage/git/restore.ts'
+import { assertAlone } from '../../storage/state/running-sprints.ts'
 import { readSprintOwner } from '../../storage/state/sprint-lock.ts'
-import { restoreIteration as restoreFiles } from '../../storage/git/workspace.ts'
+import { askYesOrNo } from '../io/confirm.ts'
 import { defineCommand } from '../io/command.ts'
-import { findSprintAndValue } from '../sprint/find-sprint.ts'
-import { requireProgress } from '../sprint/sprint-state.ts'
 import { resolveSprintWorkspace } from '../sprint/changes.ts'
+import { findSprint, findSprintAndValue, type FoundSprint } from '../sprint/find-sprint.ts'
+import { requireProgress } from '../sprint/sprint-state.ts'
 
 export const restore = defineCommand({
   name: 'restore',
   summary: 'Restore the files to their state after an iteration',
-  arguments: ['[sprint]', '<iteration>'],
-  options: { json: { type: 'boolean', description: 'print {restored, saved} as JSON' } },
-  details: `0 is the state before the first iteration. Ralph saves the current files as a checkpoint first.
+  arguments: ['[sprint]', '[iteration]'],
+  options: {
+    undo: { type: 'boolean', description: 'bring back the files that the last restore replaced' },
+    yes: { type: 'boolean', short: 'y', description: 'do not ask on a terminal' },
+    json: { type: 'boolean', description: 'print {restored, saved} as JSON' },
+  },
+  details: `0 is the state before the first iteration. Lists the files that change, and asks on a terminal.
+Ralph saves the current files as a checkpoint first; "ralph restore --undo" brings them back.
 Only files change; your commits, index and branch stay as they are.`,
-  examples: ['ralph restore 7', 'ralph restore auth 7'],
+  examples: ['ralph restore 7', 'ralph restore auth 7', 'ralph restore --undo'],
   async run({ values, positionals }, io) {
-    const { sprintDir, name, value: iteration = '' } = await findSprintAndValue(positionals, () => true, io)
-    const number = Number(iteration)
-    if (!Number.isInteger(number) || number < 0) {
-      throw new RalphError('USAGE', `restore: "${iteration}" is not an iteration number`)
+    const isUndo = values.undo === true
+    const { value, ...sprint } = isUndo
+      ? { ...(await findSprint(positionals[0], io)), value: undefined }
+      : await findSprintAndValue(positionals, () => true, io)
+    refuseRunning(sprint)
+    const progress = await requireProgress(sprint.sprintDir, io)
+    const point = isUndo ? ('undo' as const) : { iteration: parseIteration(value, progress.stats.currentIteration) }
+    const workspace = resolveSprintWorkspace(sprint.sprintDir, progress, io)
+    await assertAlone(sprint.sprintDir, workspace.project)
+    const what = point === 'undo' ? 'the files before the last restore' : `iteration ${point.iteration}`
+    if (values.json !== true) {
+      for (const line of changeLines(await previewRestore(workspace, point, ['--name-status', '--no-renames'])))
+        io.print(line)
+      const answer = values.yes === true ? 'yes' : await askYesOrNo(`Restore ${what}?`, io)
+      if (answer !== 'yes' && io.isTerminal && process.stdin.isTTY) {
+        io.print('nothing was restored')
+        return 1
+      }
     }
-    const owner = readSprintOwner(sprintDir)
-    if (owner !== undefined) {
-      throw new RalphError('SPRINT_LOCKED', `the sprint is running (${owner})`, {
-        place: { file: name },
-        hint: 'pause it first',
-      })
+    const { saved, missing } = await restoreFiles(workspace, point, io.now())
+    const restored = point === 'undo' ? 'undo' : point.iteration
+    if (values.json === true) io.print(JSON.stringify({ restored, saved: saved[0], refs: saved, missing }))
+    else {
+      io.print(`restored the files to ${what}; the previous files are saved in ${saved[0]}`)
+      for (const folder of missing) io.print(`not restored: ${folder} was a repository then, and is none now`)
+      io.print(`undo with: ralph restore ${sprint.name} --undo`)
     }
-    const progress = await requireProgress(sprintDir, io)
-    const workspace = resolveSprintWorkspace(sprintDir, progress, io)
-    const saved = await restoreFiles(workspace, number, io.now())
-    const ref = `refs/ralph/${progress.sprintId}/${saved}`
-    if (values.json === true) io.print(JSON.stringify({ restored: number, saved: ref }))
-    else io.print(`restored the files to iteration ${number}; the previous files are saved in ${ref}`)
     return 0
   },
 })
+
+function refuseRunning({ sprintDir, name }: FoundSprint): void {
+  const owner = readSprintOwner(sprintDir)
+  if (owner === undefined) return
+  throw new RalphError('SPRINT_LOCKED', `the sprint is running (${owner})`, {
+    place: { file: name },
+    hint: 'pause it first',
+  })
+}
+
+function parseIteration(text: string | undefined, last: number): number {
+  if (text === undefined) throw new RalphError('USAGE', 'restore: missing [iteration]', { hint: 'a number, or --undo' })
+  const number = Number(text)
+  if (!Number.isInteger(number) || number < 0)
+    throw new RalphError('USAGE', `restore: "${text}" is not an iteration number`)
+  if (number > last)
+    throw new RalphError('CHECKPOINT_NOT_FOUND', `restore: there is no iteration ${number}; the last one is ${last}`)
+  return number
+}
+
+const maxShownFiles = 20
+const changeWords: Readonly<Record<string, string>> = { A: 'adds', D: 'removes', M: 'changes' }
+
+function changeLines(text: string): string[] {
+  const lines = text.split('\n').filter((line) => line !== '')
+  const shown = lines.slice(0, maxShownFiles).map((line) => {
+    const [how = '', path = ''] = line.split('\t')
+    return `  ${changeWords[how] ?? 'changes'} ${path}`
+  })
+  const more = lines.length > maxShownFiles ? [`  and ${lines.length - maxShownFiles} more`] : []
+  return lines.length === 0 ? ['no file changes'] : [...shown, ...more]
+}

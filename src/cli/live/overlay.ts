@@ -28,7 +28,7 @@ const textHelp = '↑↓ scroll   space page   g G ends   / search   n next   Es
 const listHelp = '↑↓ choose   Enter open   Esc back   q close'
 
 /** How many lines of a text fit between title and help. */
-export const pageRows = ({ rows }: ScreenSize): number => Math.max(1, rows - 4)
+const pageRows = ({ rows }: ScreenSize): number => Math.max(1, rows - 4)
 
 /** Renders a layer as lines that fill the terminal and fit it. */
 export function renderOverlay(layer: OverlayLayer, size: ScreenSize, paint: TerminalPaint): string[] {

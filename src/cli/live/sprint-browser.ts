@@ -4,7 +4,7 @@ import { errorMessage } from '../../contract/errors.ts'
 import type { IterationRecord, Progress, Step } from '../../contract/progress.ts'
 import { readTextIfExists } from '../../platform/files/files.ts'
 import { attemptFiles } from '../../platform/processes/attempt-folder.ts'
-import { diffIterations } from '../../storage/git/workspace.ts'
+import { diffIterations } from '../../storage/git/restore.ts'
 import { formatCost } from '../../words/money.ts'
 import { clipLine, toOneLine } from '../../words/text.ts'
 import { verdictMarks } from '../../words/verdict.ts'
@@ -17,7 +17,7 @@ import { checksText } from '../report/receipts.ts'
 import { createBoundedLines } from '../report/report-data.ts'
 import { resolveSprintWorkspace } from '../sprint/changes.ts'
 import type { OverlayContent, OverlayEntry } from './overlay.ts'
-import { findIterationAgent } from './watch-events.ts'
+import { findIterationAgent } from '../sprint/iteration-agent.ts'
 
 /** What a user can open of a sprint while it runs. */
 export interface SprintBrowser {

@@ -1,7 +1,7 @@
 import type { CheckResult } from '../../contract/progress.ts'
 import type { Fact } from '../../loop/core/fact.ts'
 import { describeExit } from '../../words/event-sentences.ts'
-import { createJournalReader } from '../live/watch-journal.ts'
+import { createJournalReader } from '../../host/journal-reader.ts'
 
 export type IterationChecks = {
   readonly iteration: number

@@ -1,6 +1,6 @@
 import { superviseShell } from '../../agents/supervise/shell.ts'
 import type { CheckResult, Progress } from '../../contract/progress.ts'
-import type { Check } from '../../contract/settings.ts'
+import type { Check } from '../../contract/check.ts'
 import { redactShell } from '../../runtime/redact-ports.ts'
 import { createProjectRedactor } from '../../storage/accounts/secrets.ts'
 import { describeExit } from '../../words/event-sentences.ts'

@@ -6,7 +6,7 @@ import type { CiOutput } from '../ci/ci-output.ts'
 import { askLine } from '../io/confirm.ts'
 import { displayPath } from '../io/display-path.ts'
 import { recordFact } from '../sprint/record-fact.ts'
-import { chooseExitCode } from '../io/exit-code.ts'
+import { chooseExitCode, exitCodes } from '../io/exit-code.ts'
 import type { Io } from '../io/io.ts'
 import { attachKeys } from '../live/attach-keys.ts'
 import { createLiveView } from '../live/live-view.ts'
@@ -15,6 +15,7 @@ import { compilePlan, type SprintPlan } from '../sprint/compile-plan.ts'
 import { sprintName } from '../sprint/find-sprint.ts'
 import { isPlaceholderGoal } from '../sprint/sprint-files.ts'
 import { printDiagnostics } from '../sprint/compile-sprint.ts'
+import { hasPauseFile } from '../../storage/state/sprint-folder.ts'
 import { printEnd, printHead } from '../view/run-report.ts'
 import { createJsonView, createPlainView, type RunView } from '../view/view.ts'
 import { openRun, type OpenedRun, type RunChoices } from './open-run.ts'
@@ -39,10 +40,14 @@ export async function runInTerminal(options: RunOptions, io: Io): Promise<number
   } else if (diagnostics.length > 0) io.printError(JSON.stringify({ valid: plan !== undefined, diagnostics }))
   if (!plan) return 1
   refusePlaceholder(plan, options.sprintDir, io)
+  if (hasPauseFile(options.sprintDir))
+    return refusePaused('is paused: remove the file PAUSE in it, then run it again', options, io)
   await resumeAfterSignIn(options.sprintDir, plan.configured, io)
   const opened = await openRun(options, plan, io)
   const letSleep = options.keepAwake === true ? keepAwake(machineNotes(io)) : undefined
   try {
+    if (opened.isPausedByEdit)
+      return refusePaused('was paused in PROGRESS.yaml; run it again to resume it', options, io)
     if (opened.progress.status === 'completed') return await showFinished(opened, options, io)
     const ended = await showRun(opened, options, io)
     const answer = await askInPlace(ended, options, io)
@@ -87,6 +92,14 @@ async function showFinished(opened: OpenedRun, options: RunOptions, io: Io): Pro
   if (options.json !== true) for (const line of recheckLines(sprint, results, io)) io.print(line)
   await options.ci?.summarize(progress, displayPath(sprintDir, io))
   return results.every(({ passed }) => passed) ? chooseExitCode(progress, options.ci !== undefined) : 1
+}
+
+/** Nothing starts, and nothing is paid. */
+function refusePaused(why: string, { sprintDir, json }: RunOptions, io: Io): number {
+  const text = `${displayPath(sprintDir, io)} ${why}`
+  if (json === true) io.print(JSON.stringify({ type: 'note', level: 'warning', text }))
+  else io.printError(text)
+  return exitCodes.paused
 }
 
 const machineNotes = (io: Io) => ({ platform: process.platform, path: io.env['PATH'] ?? '', pid: process.pid })

@@ -1,6 +1,6 @@
 import { basename, dirname, join, resolve } from 'node:path'
 import { RalphError } from '../../contract/errors.ts'
-import { findNearestWord } from '../../contract/nearest.ts'
+import { findNearestWord } from '../../contract/text.ts'
 import { exists, isFile, isFolder, listFolder, modifiedAt } from '../../platform/files/files.ts'
 import { progressPath, sprintPath } from '../../storage/state/sprint-folder.ts'
 import { displayPath } from '../io/display-path.ts'

@@ -22,6 +22,12 @@ export const sprintPath = (sprintDir: string): string => join(sprintDir, 'SPRINT
 
 export const progressPath = (sprintDir: string): string => join(sprintDir, 'PROGRESS.yaml')
 
+/** A file that a user puts here to pause the sprint, and removes to let it run. */
+export const hasPauseFile = (sprintDir: string): boolean => exists(join(sprintDir, 'PAUSE'))
+
+/** What the user wants every agent of the sprint to know. */
+export const sharedContextPath = (sprintDir: string): string => join(sprintDir, 'context', '_shared.md')
+
 export async function readSprintFile(sprintDir: string, shown: string): Promise<string> {
   const text = await readTextIfExists(sprintPath(sprintDir))
   if (text !== undefined) return text
@@ -69,9 +75,13 @@ export async function removeLeftovers(sprintDir: string): Promise<string[]> {
   return found
 }
 
+/** The events that observers of a sprint saw. */
+export const sprintEventsFolder = (sprintDir: string): string => join(stateFolder(sprintDir), 'events')
+
 /** A sprint that starts over must not find the attempts of an earlier one with the same numbers. */
 export async function archiveAttempts(sprintDir: string, now: number): Promise<void> {
-  for (const folder of [join(stateFolder(sprintDir), 'attempts'), join(sprintDir, 'transcripts')]) {
+  const attempts = join(stateFolder(sprintDir), 'attempts')
+  for (const folder of [attempts, sprintEventsFolder(sprintDir), join(sprintDir, 'transcripts')]) {
     if (isFolder(folder)) await moveFile(folder, `${folder}-before-${now}`)
   }
 }

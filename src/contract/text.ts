@@ -1,3 +1,6 @@
+/** One word of a shell command, whatever is in it. */
+export const quoteShellWord = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+
 /** Returns the known word that the user probably meant, if one is close enough. */
 export function findNearestWord(word: string, known: Iterable<string>): string | undefined {
   let best: string | undefined
