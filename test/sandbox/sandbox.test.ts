@@ -22,13 +22,13 @@ describe.skipIf(why !== '')(`an agent in the sandbox${why}`, { timeout: 120_000 
       cache: 'echo x >~/.npm/package',
       progress: 'cp s/PROGRESS.yaml s/copy && mv s/copy s/PROGRESS.yaml',
       notes: 'echo learned >s/LEARNINGS.md',
-      temporary: 'echo x >/tmp/x && echo y >"$TMPDIR/y" && test -f /var/tmp/x',
+      temporary: 'echo x >/tmp/ralph-cell-x && echo y >"$TMPDIR/y" && test -f /var/tmp/ralph-cell-x',
     }
     const sprint = await confined(tries(commands))
 
     expect(await sprint.run()).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/sandbox: bubblewrap \d/) })
     expect(await tried(sprint)).toEqual(Object.keys(commands))
-    expect(existsSync('/tmp/x')).toBe(false)
+    expect(existsSync('/tmp/ralph-cell-x')).toBe(false)
     expect(existsSync(sprint.state('tmp/1-1'))).toBe(false)
   })
 
