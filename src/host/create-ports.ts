@@ -5,17 +5,19 @@ import { identifyAccount } from '../agents/supervise/environment.ts'
 import { superviseShell } from '../agents/supervise/shell.ts'
 import { superviseAgent } from '../agents/supervise/supervisor.ts'
 import type { Progress } from '../contract/progress.ts'
+import { readTextIfExists } from '../platform/files/files.ts'
 import { systemClock } from '../platform/clock.ts'
 import type { AccountLimits, ClaimProver, Ports, ShellRunner } from '../runtime/ports.ts'
 import { redactAgent, redactShell } from '../runtime/redact-ports.ts'
 import { openAccountLimits } from '../storage/accounts/account-limits.ts'
 import { createProjectRedactor } from '../storage/accounts/secrets.ts'
+import { showOnBranch } from '../storage/git/checkpoint-branch.ts'
 import { createProjectFiles } from '../storage/git/project-files.ts'
 import { openWorkspace } from '../storage/git/workspace.ts'
 import { commitToBranch, removeWorktree } from '../storage/git/worktree.ts'
 import { createDiskPort } from '../storage/sprint/disk.ts'
 import { readLearnings } from '../storage/sprint/learnings.ts'
-import { removeNewLinks } from '../storage/state/sprint-folder.ts'
+import { removeNewLinks, sharedContextPath } from '../storage/state/sprint-folder.ts'
 
 /** The environment that agents inherit from. */
 export type HostEnvironment = Readonly<Record<string, string | undefined>>
@@ -50,20 +52,31 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
   const pass = progress.env?.pass ?? []
   const settings = { project, pass, prices: progress.prices, sandbox }
   const guard = removeNewLinks(sprintDir)
-  const shell = redactShell(superviseShell({ ...place, pass, cell: sandbox }), redactor)
-  const workspace = await openWorkspace({ project: folder, sprintDir, sprintId })
+  const activity = createActivityCount()
+  const workspace = await openWorkspace(
+    { project: folder, sprintDir, sprintId },
+    { activity: activity.read, onSkipped: (skipped) => onNote(describeSkipped(skipped)) },
+  )
+  const shell = activity.counted(redactShell(superviseShell({ ...place, pass, cell: sandbox }), redactor))
   const hasWorktree = worktree !== undefined && folder !== project
   return {
     store: options.store,
     agents: (name, model) =>
-      redactAgent(guard(superviseAgent({ ...place, ...settings, ...options.chooseAgent(name, model) })), redactor),
+      activity.counted(
+        redactAgent(guard(superviseAgent({ ...place, ...settings, ...options.chooseAgent(name, model) })), redactor),
+      ),
     shell,
-    workspace: hasWorktree ? commitToBranch(workspace, folder, worktree.branch) : workspace,
+    workspace: hasWorktree
+      ? commitToBranch(workspace, folder, worktree.branch)
+      : progress.checkpoint === 'branch'
+        ? showOnBranch(workspace, folder, `ralph/${sprintId}`)
+        : workspace,
     projectFiles: createProjectFiles(folder, sprintDir),
     ...(options.createProver && { prover: options.createProver((text) => redactor()(text)) }),
     cleanWorktree: async () => worktree && removeWorktree({ project, worktree }),
     limits: options.limits,
     notes: () => readLearnings(sprintDir, redactor()),
+    sharedContext: () => readTextIfExists(sharedContextPath(sprintDir)),
     ...(lock && { lock }),
     hookSlots: options.hookSlots,
     notify: options.createNotify(shell),
@@ -73,6 +86,33 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
     observe: options.observe,
   }
 }
+
+/** Counts starts and ends of programs: between two of them, only the user changes files. */
+function createActivityCount() {
+  let count = 0
+  let running = 0
+  const change = (by: 1 | -1) => {
+    count += 1
+    running += by
+  }
+  return {
+    read: () => (running === 0 ? count : undefined),
+    counted: <Runner extends { run: (...given: never[]) => Promise<unknown> }>(runner: Runner): Runner => ({
+      ...runner,
+      run: async (...given: Parameters<Runner['run']>) => {
+        change(1)
+        try {
+          return await runner.run(...given)
+        } finally {
+          change(-1)
+        }
+      },
+    }),
+  }
+}
+
+const describeSkipped = (skipped: readonly string[]): string =>
+  `no checkpoint contains ${skipped.slice(0, 3).join('; ')}${skipped.length > 3 ? `; and ${skipped.length - 3} more` : ''}`
 
 /** Usage limits of this computer's accounts, shared by all its agents and by `ralph run`. */
 export const openMachineLimits = (home: string, env: HostEnvironment): AccountLimits =>

@@ -117,8 +117,11 @@ function claimAttempt(world: World, base: string, kind: keyof typeof restartStat
     const before = world.attempts.get(name)
     if (before && states && !states.includes(before.state)) return before
     // No process survives of an attempt that is not joined.
-    if (before) before.alive = false
-    if (before) continue
+    if (before) {
+      before.alive = false
+      if (before.state === 'running') before.state = 'lost'
+      continue
+    }
     const attempt: Attempt = {
       name,
       base,

@@ -4,6 +4,7 @@ import type { SprintEvent } from '../../contract/events.ts'
 import type { Progress, RunLimits } from '../../contract/progress.ts'
 import { createPorts, openMachineLimits } from '../../host/create-ports.ts'
 import { openSprint, type OpenedSprint } from '../../host/open-sprint.ts'
+import { openSprintEvents, type SprintEvents } from '../../host/sprint-events.ts'
 import { limitConcurrency } from '../../runtime/limit-concurrency.ts'
 import { runSprint, type SprintRun } from '../../runtime/run-sprint.ts'
 import type { SprintStore } from '../../storage/sprint/sprint-store.ts'
@@ -13,6 +14,7 @@ import { resolveProtection } from '../agents/protection.ts'
 import type { Io } from '../io/io.ts'
 import { ralphHome } from '../../platform/ralph-home.ts'
 import { createSprintRedactor } from '../io/secrets.ts'
+import { importLines } from '../sprint/import-lines.ts'
 import type { SprintPlan } from '../sprint/compile-plan.ts'
 import { confirmMove, requireAcceptedChanges } from './accept-changes.ts'
 import { createNotifier } from './notifier.ts'
@@ -48,6 +50,8 @@ export interface OpenedRun {
   readonly detectedChecks: Progress['doneWhen']
   /** What SPRINT.yaml has changed since the last run. */
   readonly changes: readonly string[]
+  /** A user has set `status: paused` in PROGRESS.yaml since the last run, so nothing may start. */
+  readonly isPausedByEdit: boolean
   /** What the user should know before the start. */
   readonly notices: readonly Notice[]
   readonly start: (observe: (event: SprintEvent) => void) => Promise<SprintRun>
@@ -83,6 +87,7 @@ export async function openRun(choices: RunChoices, plan: SprintPlan, io: Io): Pr
       drivers: agents.drivers,
       detectedChecks: location.detectedChecks,
       changes: opened.changes,
+      isPausedByEdit: opened.edited.edits.some(({ kind }) => kind === 'pause'),
       notices: startNotices(parts, io),
       start: (observe) => startRun(choices, parts, observe, io),
     }
@@ -110,6 +115,7 @@ async function startRun(
 ): Promise<SprintRun> {
   const { store, progress } = opened
   const { folder, worktree, choice, detectedChecks } = location
+  const events = await openSprintEvents({ sprintDir: choices.sprintDir, store, now: io.now })
   const ports = await createPorts({
     sprintDir: choices.sprintDir,
     sprintId: progress.sprintId,
@@ -125,21 +131,30 @@ async function startRun(
     createProver: (redact) =>
       createRunProver({ sprintDir: choices.sprintDir, folder, progress, sandbox: protection.sandbox, redact }, io),
     chooseAgent: createAgentChoice(drivers, choices.model ?? progress.model, { ...io, cwd: project }),
-    observe,
+    observe: (event) => {
+      events.record(event)
+      observe(event)
+    },
   })
-  if (progress.checkpoint !== false && progress.stats.startedAt === null) await ports.workspace.start()
+  if (progress.checkpoint !== false && isFirstRun(progress)) await ports.workspace.start()
   const agents = drivers.map(({ name }) => name)
   const runLimits = toRunLimits(choices.limits)
-  return runSprint(progress, ports, {
-    type: 'started',
-    at: io.now(),
-    runLimits,
-    agents,
-    worktree,
-    choice,
-    detectedChecks,
-  })
+  const first = { type: 'started' as const, at: io.now(), runLimits, agents, worktree, choice, detectedChecks }
+  const run = runSprint(progress, ports, first)
+  return { ...run, done: closeAfter(run.done, events) }
 }
+
+async function closeAfter(done: Promise<Progress>, events: SprintEvents): Promise<Progress> {
+  try {
+    return await done
+  } finally {
+    await events.close()
+  }
+}
+
+/** Another program may have started the sprint. */
+const isFirstRun = ({ stats, iterations, live }: Progress): boolean =>
+  stats.startedAt === null || (iterations.length === 0 && live.length === 0)
 
 /** The model of the run is that of its first agent; other agents use what the order names. */
 const createAgentChoice =
@@ -153,12 +168,17 @@ const createAgentChoice =
 function startNotices({ opened, drivers, missing, protection, location }: RunParts, io: Io): Notice[] {
   const { tornBytes } = opened
   const situation = { isRoot: process.getuid?.() === 0, sandboxed: protection.sandbox !== undefined, env: io.env }
+  const { edits, refused } = opened.edited
   const warnings = [
+    ...refused.map((reason) => `not applied from PROGRESS.yaml: ${reason}`),
     ...(tornBytes > 0 ? [`the last run was cut off while writing; dropped ${tornBytes} unacknowledged bytes`] : []),
     ...missing.map((name) => `fallback ${name} is not installed; skipping it`),
     ...drivers.flatMap(({ warn }) => warn?.(situation) ?? []),
   ]
+  const imports = opened.imported ? importLines(opened.imported, io) : []
+  const applied = edits.map(({ kind }) => `applied from PROGRESS.yaml: ${kind}`)
   return [
+    ...[...imports, ...applied].map((text) => ({ level: 'info' as const, text: text.trim() })),
     ...warnings.map((text) => ({ level: 'warning' as const, text })),
     { level: 'info', text: `sandbox: ${protection.text}` },
     ...location.notes,

@@ -22,6 +22,12 @@ export const sprintPath = (sprintDir: string): string => join(sprintDir, 'SPRINT
 
 export const progressPath = (sprintDir: string): string => join(sprintDir, 'PROGRESS.yaml')
 
+/** A file that a user puts here to pause the sprint, and removes to let it run. */
+export const hasPauseFile = (sprintDir: string): boolean => exists(join(sprintDir, 'PAUSE'))
+
+/** What the user wants every agent of the sprint to know. */
+export const sharedContextPath = (sprintDir: string): string => join(sprintDir, 'context', '_shared.md')
+
 /** Resolves the sprint folder given on the command line; throws if it does not exist. */
 export function openSprintFolder(given: string): string {
   const sprintDir = resolve(given)
@@ -79,9 +85,13 @@ export async function removeLeftovers(sprintDir: string): Promise<string[]> {
   return found
 }
 
+/** The events that observers of a sprint saw. */
+export const sprintEventsFolder = (sprintDir: string): string => join(stateFolder(sprintDir), 'events')
+
 /** A sprint that starts over must not find the attempts of an earlier one with the same numbers. */
 export async function archiveAttempts(sprintDir: string, now: number): Promise<void> {
-  for (const folder of [join(stateFolder(sprintDir), 'attempts'), join(sprintDir, 'transcripts')]) {
+  const attempts = join(stateFolder(sprintDir), 'attempts')
+  for (const folder of [attempts, sprintEventsFolder(sprintDir), join(sprintDir, 'transcripts')]) {
     if (isFolder(folder)) await moveFile(folder, `${folder}-before-${now}`)
   }
 }
