@@ -20,7 +20,7 @@ export function emitProgress(compilation: Compilation, { hooks, worktree, steps,
   const { sprint, main, settings, sprintId } = compilation
   const { name, owner, created } = sprint.value
   const { goalPrompt, reflectionPrompt, protocol } = main.value
-  const { proof, frozen, mayChange, room } = settings
+  const { proof, frozen, mayChange, room, seal } = settings
   const { ralph, limits, timeouts, agent, model, doneWhen, review, checkpoint, sandbox, env, notify, prices } = settings
   return {
     schemaVersion,
@@ -33,7 +33,7 @@ export function emitProgress(compilation: Compilation, { hooks, worktree, steps,
     ...(protocol === 'classic' && { protocol }),
     goal: sprint.value.goal ?? '',
     ralph: { ...ralph, ...omitUndefined({ goalPrompt, reflectionPrompt }), idleCount: 0 },
-    ...omitUndefined({ proof, frozen, mayChange, room }),
+    ...omitUndefined({ proof, frozen, mayChange, room, seal }),
     ...omitUndefined({ agent, model, doneWhen, review, checkpoint, sandbox, env, notify, prices, worktree }),
     limits,
     timeouts,

@@ -7,6 +7,7 @@ import { ProofBaseline, ProofMark } from './proof.ts'
 import {
   Check,
   CheckRoom,
+  Seal,
   ErrorCategory,
   Hook,
   Limits,
@@ -293,6 +294,7 @@ export const Progress = fileObject({
   proof: z.enum(['required', 'optional']).optional().describe('As in SPRINT.yaml'),
   frozen: z.array(z.string()).optional().describe('As in SPRINT.yaml'),
   mayChange: z.array(z.string()).optional().describe('As in SPRINT.yaml'),
+  seal: Seal.optional().describe('As in SPRINT.yaml'),
   room: CheckRoom.optional().describe('As in SPRINT.yaml'),
   review: fileObject({ agent: z.string(), model: z.string().optional() }).optional().describe('As in SPRINT.yaml'),
   checkpoint: z.boolean().optional().describe('As in SPRINT.yaml'),

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { RalphError } from '../contract/errors.ts'
 import type { CheckResult } from '../contract/progress.ts'
 import type { Proof, ProofBaseline } from '../contract/proof.ts'
-import type { Check, CheckRoom } from '../contract/settings.ts'
+import type { Check, CheckRoom, Seal } from '../contract/settings.ts'
 import { createPrivateFolder, isFile, readTextSyncIfExists, realPath, removeFolder } from '../platform/files/files.ts'
 import { writePrivateFile } from '../platform/files/private-file.ts'
 import { killMarked } from '../platform/processes/process-table.ts'
@@ -33,6 +33,7 @@ export type ProverOptions = {
   readonly frozen: readonly string[]
   readonly mayChange: readonly string[]
   readonly room: CheckRoom | undefined
+  readonly seal: Seal | undefined
   /** Whether agents run in a cell that hides `state`. */
   readonly isSealed: boolean
   readonly redact: (text: string) => string
@@ -193,12 +194,13 @@ async function proveRecorded(
     const record = known.find(({ name, command }) => name === checkName(check) && command === check.run)
     recorded.push({ check, record: record ?? (await recordLater(workshop, check, signal)) })
   }
-  const { mayChange, isSealed, redact } = options
+  const { mayChange, seal, isSealed, redact } = options
   const { proof: result, checks } = await proveClaim({
     opened: proof,
     place,
     checks: recorded,
     mayChange,
+    seal,
     isSealed,
     signal,
     onStart: request.onStart,
