@@ -286,7 +286,7 @@ describe('at the baseline', () => {
     const check = aCheck('test -f .env && node --test')
     const { recorded, proof } = await claimAfter({ ...files, 'lib.js': green['lib.js'] ?? '' }, () => {}, { check })
     expect(recorded.notes).toHaveLength(1)
-    expect(recorded.notes[0]).toContain('room: {copy')
+    expect(recorded.notes[0]).toContain('room: {copy: [.env]}')
     expect(proof).toMatchObject({ room: 'in-place', labels: expect.arrayContaining([proofLabels.inPlace]) })
   })
 

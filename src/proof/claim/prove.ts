@@ -67,7 +67,7 @@ async function findRedFirst(
 ): Promise<Conclusion & { readonly verdict?: Proof['verdict'] }> {
   const redBefore = session.claim.isChanged ? await findRedOnOldCode(session, now) : undefined
   if (!redBefore) return { verdict: 'unproven', old }
-  const grade = await gradeByHollowRun(session, now)
+  const grade = redBefore.isCostly ? 'unknown' : await gradeByHollowRun(session, now)
   return { old, redBefore, grade, ...(grade === 'empty' && { verdict: 'unproven' as const }) }
 }
 

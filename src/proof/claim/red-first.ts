@@ -10,6 +10,8 @@ import { runCheck, type CheckRun } from './run-check.ts'
 /** A new or changed test that is red without the change. */
 export type RedOnOldCode = {
   readonly tests: readonly string[]
+  /** The new tests alone take about as long as the whole suite: the runner cannot choose. */
+  readonly isCostly: boolean
   /** The test could not be loaded on the old code, or has no name: any change of an import does that. */
   readonly isWeak: boolean
 }
@@ -30,7 +32,7 @@ export async function findRedOnOldCode(
     if (record.place === 'in-place' || check.heldOut !== undefined) continue
     const candidates = listCandidates(judged, changedFiles)
     if (candidates ? candidates.length === 0 : changedFiles.size === 0) continue
-    const red = await findTwiceRed(session, { check, tree, candidates })
+    const red = await findTwiceRed(session, { check, tree, candidates }, judged.ended.durationMs)
     if (red && !red.isWeak) return red
     weak ??= red
   }
@@ -43,15 +45,20 @@ type OldRun = {
   readonly candidates: readonly TestResult[] | undefined
 }
 
-/** Runs red tests once more: one that is red at random proves nothing. */
-async function findTwiceRed(session: Session, run: OldRun): Promise<RedOnOldCode | undefined> {
-  const first = findRed(await runOnly(session, run), run.candidates)
-  if (!first || first.isWeak) return first
+/** Runs red tests once more where that is cheap: one that is red at random proves nothing. */
+async function findTwiceRed(session: Session, run: OldRun, suiteMs: number): Promise<RedOnOldCode | undefined> {
+  const ended = await runOnly(session, run)
+  const found = findRed(ended, run.candidates)
+  const isCostly = ended.durationMs > Math.max(cheapMs, suiteMs / 10)
+  const first = found && { ...found, isCostly }
+  if (!first || first.isWeak || isCostly) return first
   const wanted = new Set(first.tests)
   const candidates = run.candidates?.filter((test) => wanted.has(testId(test)))
   const again = findRed(await runOnly(session, { ...run, candidates }), candidates)
-  return again?.isWeak === false ? again : undefined
+  return again?.isWeak === false ? { ...again, isCostly } : undefined
 }
+
+const cheapMs = 3000
 
 function runOnly({ place, dependencies, signal }: Session, { check, tree, candidates }: OldRun): Promise<CheckRun> {
   const only = candidates && candidates.length <= mostNamed ? { only: candidates } : {}
@@ -117,7 +124,7 @@ const testId = ({ file, name }: TestResult): string => (file === undefined ? nam
 function findRed(
   { run, exitCode, killed }: CheckRun,
   candidates: readonly TestResult[] | undefined,
-): RedOnOldCode | undefined {
+): Omit<RedOnOldCode, 'isCostly'> | undefined {
   if (killed !== undefined) return undefined
   if (!candidates || !run) return exitCode === 0 ? undefined : { tests: [], isWeak: true }
   const wanted = new Set(candidates.map(testId))

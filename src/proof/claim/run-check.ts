@@ -3,7 +3,14 @@ import { join } from 'node:path'
 import type { RoomKind } from '../../contract/proof.ts'
 import type { Check, CheckRoom } from '../../contract/settings.ts'
 import type { TestResult, TestRun } from '../../contract/tests.ts'
-import { createPrivateFolder, isFolder, listFolder, realPath, removeFolder } from '../../platform/files/files.ts'
+import {
+  createPrivateFolder,
+  isFolder,
+  listFolder,
+  listTree,
+  realPath,
+  removeFolder,
+} from '../../platform/files/files.ts'
 import { writeText } from '../../platform/files/text-files.ts'
 import { runCaptured } from '../../platform/processes/captured-process.ts'
 import { roomEnvironment } from '../room/environment.ts'
@@ -174,11 +181,16 @@ const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 const usesNetwork = (room: CheckRoom | undefined): boolean =>
   typeof room === 'object' && (room.network === true || (room.services ?? []).length > 0)
 
+/** With more files than this, whole folders take the place of those in the project. */
+const mostHeldOutFiles = 200
+
 /** Everything in the folder is laid into the project, at the same place. */
 async function listHeldOut({ heldOut }: Check, parent: string) {
   if (heldOut === undefined) return []
   const folder = isFolder(join(parent, heldOut)) ? join(parent, heldOut) : heldOut
-  return (await listFolder(folder)).map((name) => ({ from: join(folder, name), at: name }))
+  const files = await listTree(folder)
+  const names = files.length <= mostHeldOutFiles ? files : await listFolder(folder)
+  return names.map((name) => ({ from: join(folder, name), at: name }))
 }
 
 const ownVariables = (env: Variables): Record<string, string> =>
