@@ -7,6 +7,8 @@ import { newUuid } from '../platform/uuid.ts'
 import type { Database } from './database/database.ts'
 import { authorities, machines as machineRows } from './database/machine.ts'
 import { openDatabase, type DatabasePlace } from './database/open-database.ts'
+import { sealStoredSecrets } from './database/seal-secrets.ts'
+import { createSecretBox, type SecretBox } from './database/secret-box.ts'
 import { recordRowChanges } from './feed/event-log.ts'
 import { createOutbox, outboxTopic } from './machines/machine-state.ts'
 import { openFleet, type OpenFleet } from './open-fleet.ts'
@@ -53,6 +55,8 @@ export type BackendOptions = Pick<ListenOptions, 'host' | 'port' | 'tls'> & {
   /** The name of the only user of a backend without accounts. */
   readonly userName: string
   readonly oidc?: OidcSettings | undefined
+  /** Encrypts secrets in the database; absent: they are stored as they are. */
+  readonly secretsKey?: string | undefined
   /** The address users open, if it differs from the address to listen on. */
   readonly publicOrigin?: string | undefined
   /** Where machines connect; absent: only the local machine. */
@@ -119,12 +123,14 @@ async function openBackendParts(options: BackendOptions, opened: CloseFunction[]
     isOver = true
     return database.close()
   })
-  const authority = await openBackendAuthority(database)
-  const line = await openLines(options, { database, authority, logError: trouble })
+  const box = createSecretBox(options.secretsKey)
+  await sealStoredSecrets(database, box)
+  const authority = await openBackendAuthority(database, box)
+  const line = await openLines(options, { database, box, authority, logError: trouble })
   opened.push(line.close)
   const persons = createAuthentication(database, now)
   const userId = await ensureLocalUser(database, options.userName, now())
-  const http = await serveHttp(options, { database, persons, line, logError: trouble })
+  const http = await serveHttp(options, { database, box, persons, line, logError: trouble })
   opened.push(http.close)
   return {
     database,
@@ -155,6 +161,7 @@ const errorStack = (error: unknown): string | undefined => (error instanceof Err
 
 type BackendBase = {
   readonly database: Database
+  readonly box: SecretBox
   readonly logError: (error: unknown, doing?: string) => void
 }
 
@@ -172,7 +179,7 @@ async function openLines(
   options: BackendOptions,
   base: BackendBase & { readonly authority: Authority },
 ): Promise<OpenLines> {
-  const { database, authority, logError } = base
+  const { database, box, authority, logError } = base
   const { log, version } = options
   const known: { fleet?: OpenFleet; asking?: MachineCalls } = {}
   const fleet = () => assertDefined(known.fleet)
@@ -205,7 +212,7 @@ async function openLines(
   })
   known.asking = asking
   const engine = () => fleet().engine
-  const sender = createNotifications({ database, engine, now, newId: newUuid, post: postWebhook })
+  const sender = createNotifications({ database, box, engine, now, newId: newUuid, post: postWebhook })
   const { compiling, settings = {}, observed, onLost } = options
   const parts = { database, machines: asking, notifications: sender, clock: { now }, newId: newUuid }
   known.fleet = await openFleet({ ...parts, compiling, observed, settings, logError, onLost })
@@ -269,7 +276,7 @@ async function serveHttp(
   options: BackendOptions,
   parts: BackendBase & { readonly persons: UserAuthentication; readonly line: OpenLines },
 ): Promise<HttpEndpoint> {
-  const { database, persons, line, logError } = parts
+  const { database, box, persons, line, logError } = parts
   const { version, project, oidc, host, port, tls, publicOrigin } = options
   const { fleet, sender, lines } = line
   const feed = createFeed(database, { now, log: logError })
@@ -285,7 +292,7 @@ async function serveHttp(
     addresses: () => own.addresses ?? { hosts: new Set(), origins: new Set() },
     identity: persons,
     handlers: {
-      ...peopleHandlers({ database, sender, now, newId: newUuid, version, project, ticketAddress }),
+      ...peopleHandlers({ database, box, sender, now, newId: newUuid, version, project, ticketAddress }),
       ...agentHandlers(fleet),
       ...sprintHandlers(fleet),
       ...machineRouteHandlers(fleet, line.admission, version),
@@ -353,15 +360,16 @@ async function isDatabaseReady({ pool }: Database): Promise<boolean> {
 }
 
 /** The authority that machines trust; created at the first start and shared by all replicas. */
-async function openBackendAuthority({ db }: Database): Promise<Authority> {
+async function openBackendAuthority({ db }: Database, box: SecretBox): Promise<Authority> {
+  const open = ({ key, ...row }: typeof authorities.$inferSelect) =>
+    openAuthority({ ...row, key: box.open(key, 'authority key') })
   const [kept] = await db.select().from(authorities)
-  if (kept) return openAuthority(kept)
-  await db
-    .insert(authorities)
-    .values(await createAuthority(now()))
-    .onConflictDoNothing()
+  if (kept) return open(kept)
+  const { key, ...authority } = await createAuthority(now())
+  const row = { ...authority, key: box.seal(key, 'authority key') }
+  await db.insert(authorities).values(row).onConflictDoNothing()
   const [made] = await db.select().from(authorities)
-  return openAuthority(assertDefined(made))
+  return open(assertDefined(made))
 }
 
 /** The machine that this backend runs on. */

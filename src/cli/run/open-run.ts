@@ -58,9 +58,9 @@ export async function openRun(choices: RunChoices, plan: SprintPlan, io: Io): Pr
   const { sprintDir } = choices
   const project = findProject(sprintDir, io.cwd)
   const inProject = { ...io, cwd: project }
-  const { agent, review, sandbox } = plan.configured
+  const { agent, review } = plan.configured
   const agents = chooseAgents(choices.agent === undefined ? agent : [choices.agent], inProject)
-  const protection = await resolveProtection(sandbox, io)
+  const protection = await resolveProtection(plan.configured, io)
   // Fail now rather than after the work is done.
   if (review) requireInstalledDriver(review.agent, inProject)
   const redact = createSprintRedactor(sprintDir, io)

@@ -11,7 +11,16 @@ const signs: readonly RegExp[] = [
   /\.stack\b.*(?:test|spec)|\.(?:getppid|ppid)\b/,
 ]
 
-/** Changed lines of the work that look for a test runner, `file:line`. */
+const days = 24 * 60 * 60 * 1000
+
+/** A moment near now, in seconds or milliseconds: code that changes its mind soon. */
+const namesAMoment = (line: string): boolean =>
+  [...line.replaceAll('_', '').matchAll(/(?<![\w.])1\d{9}(?:\d{3})?(?![\w.])/g)].some(([number]) => {
+    const at = number.length === 10 ? Number(number) * 1000 : Number(number)
+    return Math.abs(at - Date.now()) < 30 * days
+  })
+
+/** Changed lines of the work that look for a test runner, or for a moment near now, `file:line`. */
 export async function findRunnerKnowledge({ readSources }: Claim): Promise<string[]> {
   return (await readSources()).flatMap(({ path, before, after }) => {
     const language = codeLanguage(path)
@@ -20,7 +29,9 @@ export async function findRunnerKnowledge({ readSources }: Claim): Promise<strin
     return maskCode(after, language, 'comments')
       .split('\n')
       .flatMap((line, at) =>
-        !known.has(line.trim()) && signs.some((sign) => sign.test(line)) ? [`${path}:${at + 1}`] : [],
+        !known.has(line.trim()) && (signs.some((sign) => sign.test(line)) || namesAMoment(line))
+          ? [`${path}:${at + 1}`]
+          : [],
       )
   })
 }
