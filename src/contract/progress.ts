@@ -1,14 +1,12 @@
 import { z } from 'zod'
 import { CellSettings, Network, NetworkUse, Walls } from './cell.ts'
+import { Check, CheckRoom } from './checks/check.ts'
 import { fileObject } from './file-object.ts'
 import { Id, SprintId } from './ids.ts'
 import { FailureClass, Usage } from './outcome.ts'
 import { CompiledPhase, CompiledWorktree, Current, DependencyGraph, WorkRef } from './phases.ts'
 import { ProofBaseline, ProofMark } from './proof.ts'
 import {
-  Check,
-  CheckRoom,
-  Seal,
   ErrorCategory,
   Hook,
   Limits,
@@ -17,6 +15,7 @@ import {
   Price,
   Prompts,
   Retry,
+  Seal,
   Timeouts,
 } from './settings.ts'
 import { Timestamp } from './time.ts'

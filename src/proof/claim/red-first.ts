@@ -1,6 +1,7 @@
-import type { Check } from '../../contract/settings.ts'
+import type { Check } from '../../contract/checks/check.ts'
 import type { TestResult } from '../../contract/tests.ts'
-import { readEffect } from '../mutate/code-text.ts'
+import type { SourceChange, SourceText } from '../frozen/compose.ts'
+import { codeLanguage, readEffect } from '../mutate/code-text.ts'
 import { hollowCode } from '../mutate/hollow.ts'
 import { identifyTests } from '../tests/identity.ts'
 import type { Claim } from './open-proof.ts'
@@ -81,12 +82,34 @@ export type HollowGrade = 'looks' | 'empty' | 'unknown'
  * change does. `unknown`: the change has no function that can be emptied.
  */
 export async function gradeByHollowRun(session: Session, now: readonly JudgedCheck[]): Promise<HollowGrade> {
-  const { claim } = session
-  const hollow = (await claim.readSources()).flatMap(({ path, after }) => {
+  const sources = await session.claim.readSources()
+  const hollow = sources.flatMap(({ path, after }) => {
     const text = hollowCode(path, after)
     return text === undefined ? [] : [{ path, text }]
   })
   if (hollow.length === 0) return 'unknown'
+  const all = await runHollow(session, now, hollow)
+  if (all !== 'empty') return all
+  // A helper of the tests that is emptied too makes them blind.
+  for (const file of hollow.length > 1 ? hollow.slice(0, 5) : [])
+    if ((await runHollow(session, now, [file])) === 'looks') return 'looks'
+  return sources.some((source) => isData(source) && !hollow.some(({ path }) => path === source.path))
+    ? 'unknown'
+    : 'empty'
+}
+
+/** A table has nothing that can be emptied. Files at the top are mostly words and settings. */
+const isData = ({ path, before, after }: SourceChange): boolean =>
+  path.includes('/') &&
+  (codeLanguage(path) !== undefined || /\.(?:json|ya?ml|toml|csv|sql|html|css|xml)$/.test(path)) &&
+  readEffect(path, before) !== readEffect(path, after)
+
+async function runHollow(
+  session: Session,
+  now: readonly JudgedCheck[],
+  hollow: readonly SourceText[],
+): Promise<HollowGrade> {
+  const { claim } = session
   const tree = await claim.replaceIn(claim.newOnNew, hollow)
   const changedFiles = listChangedTests(claim)
   for (const judged of now) {

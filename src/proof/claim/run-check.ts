@@ -1,7 +1,8 @@
+import { quoteShellWord } from '../../contract/text.ts'
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import type { RoomKind } from '../../contract/proof.ts'
-import type { Check, CheckRoom } from '../../contract/settings.ts'
+import type { Check, CheckRoom } from '../../contract/checks/check.ts'
 import type { TestResult, TestRun } from '../../contract/tests.ts'
 import {
   createPrivateFolder,
@@ -119,7 +120,7 @@ async function runInRoom(
 /** The word goes through a pipe: code that the check loads later finds it nowhere. */
 function askWithNonce({ nonce }: Check, folder: string, command: string): string {
   if (nonce !== true) return command
-  const file = quote(join(reportsFolder(folder), 'nonce'))
+  const file = quoteShellWord(join(reportsFolder(folder), 'nonce'))
   return `{ cat ${file}; rm -f ${file}; } | {\n${command}\n}`
 }
 
@@ -166,17 +167,15 @@ function describeEnd({ exitCode, output, durationMs, timedOut, flooded }: Ended,
 /** What a room throws away would take the named report with it. One that is in the tree already is not a result. */
 function keepReport({ run, report }: Check, folder: string): string {
   if (report === undefined) return `exec 2>&1\n${run}`
-  const kept = quote(join(reportsFolder(folder), 'files', report))
+  const kept = quoteShellWord(join(reportsFolder(folder), 'files', report))
   return `exec 2>&1
-rm -f ${quote(report)}
+rm -f ${quoteShellWord(report)}
 (${run}
 )
 code=$?
-mkdir -p "$(dirname ${kept})" && cp -p ${quote(report)} ${kept}
+mkdir -p "$(dirname ${kept})" && cp -p ${quoteShellWord(report)} ${kept}
 exit $code`
 }
-
-const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 const usesNetwork = (room: CheckRoom | undefined): boolean =>
   typeof room === 'object' && (room.network === true || (room.services ?? []).length > 0)
