@@ -31,6 +31,12 @@ export const serve = defineCommand({
       value: 'EMAIL',
       description: 'this verified address becomes admin when it first signs in; others become members',
     },
+    notes: {
+      type: 'string',
+      value: 'DIR',
+      description:
+        "where agents on this computer keep notes; {agent} is replaced by the agent's name (default RALPH_NOTES, else ~/.ralph/notes/{agent})",
+    },
     shared: { type: 'boolean', description: 'let other users with a grant run agents on this computer, as you' },
     'no-machine': { type: 'boolean', description: 'run no agents on this computer' },
     ticket: { type: 'boolean', description: 'print a new sign-in address for the running backend' },

@@ -75,7 +75,7 @@ const welcomeLines = ({ origin, machinePort }: Backend, address: string, { place
 
 async function startLocalMachine(
   backend: Backend,
-  { dataFolder }: ServeSettings,
+  { dataFolder, notes }: ServeSettings,
   { io, log }: { readonly io: Io; readonly log: ReturnType<typeof createServeLog> },
 ): Promise<{ readonly machineId: string; readonly server: AgentsServer }> {
   const home = join(dataFolder, 'machine')
@@ -93,7 +93,7 @@ async function startLocalMachine(
     settings: {
       ...usual,
       roots: [...new Set([...usual.roots, io.cwd])],
-      notes: join(ralphHome(io), 'notes', '{agent}'),
+      notes,
     },
     log: (text, about) => log('info', text, about),
   })

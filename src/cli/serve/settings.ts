@@ -16,6 +16,7 @@ export type ServeFlags = {
   readonly 'tls-cert'?: string
   readonly 'tls-key'?: string
   readonly 'first-admin'?: string
+  readonly notes?: string
 }
 
 export type ServeSettings = Pick<
@@ -23,6 +24,8 @@ export type ServeSettings = Pick<
   'host' | 'port' | 'tls' | 'place' | 'publicOrigin' | 'oidc' | 'machines' | 'shareMachine'
 > & {
   readonly dataFolder: string
+  /** Where agents on this computer keep their notes. */
+  readonly notes: string
 }
 
 const defaultPort = 7257
@@ -35,6 +38,7 @@ export function parseServeSettings(flags: ServeFlags, io: Io): ServeSettings {
   const machinesPort = parsePort(flags['machines-port'], '--machines-port')
   return {
     dataFolder,
+    notes: resolveNotes(flags.notes, io),
     host: flags.host ?? '127.0.0.1',
     port: parsePort(flags.port, '--port') ?? defaultPort,
     tls: readTlsFiles(flags),
@@ -46,6 +50,12 @@ export function parseServeSettings(flags: ServeFlags, io: Io): ServeSettings {
         ? undefined
         : parseMachinesAddress(machinesPort ?? defaultPort + 1, flags['machines-host'] ?? flags.host, publicOrigin),
   }
+}
+
+/** An empty variable counts as unset. */
+export function resolveNotes(given: string | undefined, io: Io): string {
+  const chosen = given ?? (io.env['RALPH_NOTES'] || undefined)
+  return chosen === undefined ? join(ralphHome(io), 'notes', '{agent}') : resolve(io.cwd, chosen)
 }
 
 export const resolveDataFolder = (given: string | undefined, io: Io): string =>

@@ -50,6 +50,7 @@ export const planFields = [
   'worktree',
   'retry',
   'prompts',
+  'report',
   'parallelExecution',
   'perIterationHooks',
 ] as const satisfies readonly (keyof Progress)[]
