@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { RalphError } from '../contract/errors.ts'
 import type { CheckResult } from '../contract/progress.ts'
 import type { Proof, ProofBaseline } from '../contract/proof.ts'
-import type { Check, CheckRoom } from '../contract/checks/check.ts'
+import type { Check, CheckRoom } from '../contract/check.ts'
 import type { Seal } from '../contract/settings.ts'
 import {
   createPrivateFolder,

@@ -1,4 +1,4 @@
-import type { Check } from '../../contract/checks/check.ts'
+import type { Check } from '../../contract/check.ts'
 import type { TestResult } from '../../contract/tests.ts'
 import type { SourceChange, SourceText } from '../frozen/compose.ts'
 import { codeLanguage, readEffect } from '../mutate/code-text.ts'

@@ -2,7 +2,7 @@ import { quoteShellWord } from '../../contract/text.ts'
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import type { RoomKind } from '../../contract/proof.ts'
-import type { Check, CheckRoom } from '../../contract/checks/check.ts'
+import type { Check, CheckRoom } from '../../contract/check.ts'
 import type { TestResult, TestRun } from '../../contract/tests.ts'
 import {
   createPrivateFolder,
