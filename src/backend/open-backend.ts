@@ -43,7 +43,7 @@ import { openMachineLines, type MachineLines } from './machines/machine-lines.ts
 import { createMessageHandlers as takeFromMachines } from './machines/message-handlers.ts'
 import { createNotifications, type NotificationSender } from './notifications/notifications.ts'
 
-export type BackendOptions = Pick<ListenOptions, 'host' | 'port' | 'tls'> & {
+export type BackendOptions = Pick<ListenOptions, 'host' | 'port' | 'tls' | 'behindProxy'> & {
   readonly place: DatabasePlace
   /** The folder with the numbered SQL files. */
   readonly migrations: string
@@ -53,6 +53,8 @@ export type BackendOptions = Pick<ListenOptions, 'host' | 'port' | 'tls'> & {
   /** The name of the only user of a backend without accounts. */
   readonly userName: string
   readonly oidc?: OidcSettings | undefined
+  /** Certificates that the backend trusts when it calls webhooks and the identity provider; default: those of Node. */
+  readonly trusted?: readonly string[] | undefined
   /** The address users open, if it differs from the address to listen on. */
   readonly publicOrigin?: string | undefined
   /** Where machines connect; absent: only the local machine. */
@@ -205,7 +207,7 @@ async function openLines(
   })
   known.asking = asking
   const engine = () => fleet().engine
-  const sender = createNotifications({ database, engine, now, newId: newUuid, post: postWebhook })
+  const sender = createNotifications({ database, engine, now, newId: newUuid, post: createPost(options) })
   const { compiling, settings = {}, observed, onLost } = options
   const parts = { database, machines: asking, notifications: sender, clock: { now }, newId: newUuid }
   known.fleet = await openFleet({ ...parts, compiling, observed, settings, logError, onLost })
@@ -228,6 +230,11 @@ async function openLines(
     },
   }
 }
+
+const createPost =
+  ({ trusted: ca }: BackendOptions): typeof postWebhook =>
+  (url, body, how) =>
+    postWebhook(url, body, { ...how, ca })
 
 function createJoinRecorder({ database, logError }: BackendBase): NonNullable<AdmissionParts['recordJoin']> {
   const { recordEvent } = createAuditLog(database, now)
@@ -270,7 +277,7 @@ async function serveHttp(
   parts: BackendBase & { readonly persons: UserAuthentication; readonly line: OpenLines },
 ): Promise<HttpEndpoint> {
   const { database, persons, line, logError } = parts
-  const { version, project, oidc, host, port, tls, publicOrigin } = options
+  const { version, project, oidc, host, port, tls, publicOrigin, behindProxy, log } = options
   const { fleet, sender, lines } = line
   const feed = createFeed(database, { now, log: logError })
   const levels = (who: ApiCaller) => readAccessLevels(database, who)
@@ -303,10 +310,10 @@ async function serveHttp(
       return formatMetrics(database, { viewers: events.viewers(), machines: connected, refusedFrames })
     },
     page: createPageFiles(options.page),
-    addRoutes: oidc && (await loadOidcRoutes(oidc, { people: persons, database, now, newId: newUuid, audit })),
+    addRoutes: oidc && (await loadOidcRoutes({ ...oidc, trusted: options.trusted }, { people: persons, database, now, newId: newUuid, audit })),
     log: logError,
   })
-  const listening = await listenHttp(app, { host, port, tls, authenticates: oidc !== undefined }).catch(
+  const listening = await listenHttp(app, { host, port, tls, behindProxy, log, authenticates: oidc !== undefined }).catch(
     (error: unknown) => {
       events.close()
       feed.close()

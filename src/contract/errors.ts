@@ -158,8 +158,10 @@ export const errorCodes = {
   DATABASE_NEWER: { status: 503, exit: 1, retry: false },
   DATA_FOLDER_IN_USE: { status: 409, exit: 1, retry: true },
   BACKEND_UNREACHABLE: { status: 503, exit: 1, retry: true },
+  CERTIFICATE_INVALID: { status: 502, exit: 1, retry: false },
   BACKEND_NOT_FOUND: { status: 503, exit: 1, retry: true },
   PORT_TAKEN: { status: 500, exit: 1, retry: true },
+  IDENTITY_PROVIDER_UNUSABLE: { status: 503, exit: 1, retry: true },
   EXPOSED: { status: 500, exit: 1, retry: false },
   INTERNAL: { status: 500, exit: 1, retry: false },
 } as const satisfies Record<string, ErrorCodeRow>

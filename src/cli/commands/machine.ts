@@ -2,7 +2,7 @@ import type { Client } from '../../client/client.ts'
 import { RalphError } from '../../contract/errors.ts'
 import type { Machine } from '../../contract/fleet/machine.ts'
 import { defineCommand } from '../io/command.ts'
-import { createBackendClient } from '../serve/running-backend.ts'
+import { caOption, createBackendClient } from '../serve/running-backend.ts'
 
 const verbs = ['token', 'list', 'approve', 'cordon', 'drain', 'free', 'update', 'revoke'] as const
 type MachineVerb = (typeof verbs)[number]
@@ -17,6 +17,7 @@ export const machine = defineCommand({
     approve: { type: 'boolean', description: 'token: require an admin to approve the machine' },
     version: { type: 'string', value: 'X.Y.Z', description: "update: version to install (default: the backend's)" },
     data: { type: 'string', value: 'DIR', description: 'data folder of the backend (default ~/.ralph/backend)' },
+    ca: caOption,
     json: { type: 'boolean', description: 'print JSON' },
   },
   details: `token    print the command that connects a machine; valid for 15 minutes
@@ -35,7 +36,7 @@ RALPH_TOKEN name.`,
     const verb = verbs.find((name) => name === given)
     if (!verb)
       throw new RalphError('USAGE', `machine: unknown command "${given}"`, { hint: `use one of ${verbs.join(', ')}` })
-    const client = createBackendClient(values.data, io)
+    const client = createBackendClient(values, io)
     const labels = values.labels?.split(',').map((label) => label.trim())
     const wanted = { name: values.name, labels, approve: values.approve }
     const done = await runMachineVerb(verb, which, { client, wanted, version: values.version })

@@ -19,7 +19,16 @@ export const serve = defineCommand({
       value: 'FILE',
       description: 'TLS certificate, required when listening beyond this machine',
     },
+    ca: {
+      type: 'string',
+      value: 'FILE',
+      description: 'certificates of private authorities to trust: identity provider, webhooks (default: RALPH_CA)',
+    },
     'tls-key': { type: 'string', value: 'FILE', description: 'key of the TLS certificate' },
+    'behind-proxy': {
+      type: 'boolean',
+      description: 'listen without TLS: a proxy or a published container port protects it; requires --origin',
+    },
     'machines-port': { type: 'string', value: 'N', description: 'accept connections of other machines on this port' },
     'machines-host': {
       type: 'string',
@@ -47,7 +56,7 @@ RALPH_OIDC_CLIENT_ID, RALPH_OIDC_CLIENT_SECRET, RALPH_OIDC_ALLOW). See docs/guid
   ],
   async run({ values }, io) {
     if (values.ticket === true) {
-      const { address } = await createBackendClient(values.data, io).makeTicket({})
+      const { address } = await createBackendClient(values, io).makeTicket({})
       io.print(values.json === true ? JSON.stringify({ address }) : address)
       return 0
     }

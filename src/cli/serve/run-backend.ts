@@ -38,7 +38,7 @@ export async function runBackend(settings: ServeSettings, options: ServeOptions,
   const machine = options.withMachine ? await startLocalMachine(backend, settings, { io, log }) : undefined
   if (machine) project.show(backend.fleet, machine.machineId, userInfo().username)
   const file = runningBackendFile(settings.dataFolder)
-  const served = { origin: backend.origin, token: await backend.commandToken(), pid: process.pid }
+  const served = { origin: backend.origin, token: await backend.commandToken(), pid: process.pid, certificate: settings.certificateFile }
   await writePrivateFile(file, `${JSON.stringify({ ...served, startedAt: formatTimestamp(io.now()) })}\n`)
   const address = await backend.ticketAddress()
   if (options.json) io.print(JSON.stringify({ origin: backend.origin, machinePort: backend.machinePort, address }))

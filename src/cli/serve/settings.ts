@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path'
 import type { BackendOptions } from '../../backend/open-backend.ts'
 import { RalphError } from '../../contract/errors.ts'
 import { readTextSyncIfExists } from '../../platform/files/files.ts'
+import { readTrustedCertificates } from '../../platform/net/trust.ts'
 import { templateDatabasePath } from '../io/assets.ts'
 import type { Io } from '../io/io.ts'
 import { ralphHome } from '../../platform/ralph-home.ts'
@@ -16,13 +17,17 @@ export type ServeFlags = {
   readonly 'tls-cert'?: string
   readonly 'tls-key'?: string
   readonly 'first-admin'?: string
+  readonly 'behind-proxy'?: boolean
+  readonly ca?: string
 }
 
 export type ServeSettings = Pick<
   BackendOptions,
-  'host' | 'port' | 'tls' | 'place' | 'publicOrigin' | 'oidc' | 'machines' | 'shareMachine'
+  'host' | 'port' | 'tls' | 'behindProxy' | 'trusted' | 'place' | 'publicOrigin' | 'oidc' | 'machines' | 'shareMachine'
 > & {
   readonly dataFolder: string
+  /** The file with the certificate that the backend serves, for the commands of the same user. */
+  readonly certificateFile?: string | undefined
 }
 
 const defaultPort = 7257
@@ -37,7 +42,10 @@ export function parseServeSettings(flags: ServeFlags, io: Io): ServeSettings {
     dataFolder,
     host: flags.host ?? '127.0.0.1',
     port: parsePort(flags.port, '--port') ?? defaultPort,
-    tls: readTlsFiles(flags),
+    tls: readTlsFiles(flags, io),
+    certificateFile: flags['tls-cert'] === undefined ? undefined : resolve(io.cwd, flags['tls-cert']),
+    trusted: readTrustedCertificates({ env: io.env, ca: flags.ca }),
+    behindProxy: assertProxyOrigin(flags, publicOrigin),
     place: url ? { url } : { dataFolder, template: templateDatabasePath() },
     publicOrigin,
     oidc: parseOidcSettings(io, publicOrigin, flags['first-admin']),
@@ -69,11 +77,22 @@ function parseOrigin(text: string): string {
   throw new RalphError('USAGE', `--origin expects an address like https://ralph.example.com, not "${text}"`)
 }
 
-function readTlsFiles({ 'tls-cert': cert, 'tls-key': key }: ServeFlags): ServeSettings['tls'] {
+/** Without the public address, requests through the proxy would be refused: their host name is unknown. */
+function assertProxyOrigin({ 'behind-proxy': behindProxy = false }: ServeFlags, origin: string | undefined): boolean {
+  if (behindProxy && origin === undefined)
+    throw new RalphError('USAGE', '--behind-proxy requires --origin, the address that users open')
+  return behindProxy
+}
+
+function readTlsFiles({ 'tls-cert': cert, 'tls-key': key }: ServeFlags, io: Io): ServeSettings['tls'] {
   if (cert === undefined && key === undefined) return undefined
   if (cert === undefined || key === undefined)
     throw new RalphError('USAGE', '--tls-cert and --tls-key must be used together')
-  return { certificate: readTlsFile(cert), key: readTlsFile(key) }
+  const read = () => ({
+    certificate: readTlsFile(resolve(io.cwd, cert)),
+    key: readTlsFile(resolve(io.cwd, key)),
+  })
+  return { ...read(), read }
 }
 
 function readTlsFile(path: string): string {
