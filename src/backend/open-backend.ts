@@ -21,16 +21,17 @@ import { originAddresses, loopbackAddresses, type Addresses } from './http/guard
 import { agentHandlers } from './http/handlers/agents.ts'
 import { machineRouteHandlers, type MachineAdmission } from './http/handlers/machines.ts'
 import { machineGrantHandlers } from './http/handlers/machine-grants.ts'
+import { operationHandlers } from './http/handlers/operations.ts'
 import { peopleHandlers } from './http/handlers/people.ts'
 import { sprintHandlers } from './http/handlers/sprints.ts'
 import { ensureLocalUser, createAuthentication, type UserAuthentication } from './http/identity.ts'
 import { listenHttp, type ListenOptions } from './http/listen.ts'
-import { formatMetrics } from './http/metrics.ts'
 import type { oidcRoutes as OidcRoutes, OidcSettings } from './http/oidc.ts'
 import { createAuditLog } from './http/calls/audit.ts'
 import { createIdempotency } from './http/calls/idempotency.ts'
 import { createRateLimit } from './http/calls/rate-limit.ts'
 import { createSignInLimit } from './http/calls/sign-in-limit.ts'
+import { certificateExpiry } from './http/tls-certificate.ts'
 import { createPageFiles } from './http/page-files.ts'
 import { readCallerRights } from './http/calls/machine-access.ts'
 import { readAccessLevel, readAccessLevels } from './http/calls/agent-access.ts'
@@ -39,6 +40,7 @@ import { createMachineCalls, type MachineCalls } from './machines/machine-calls.
 import type { BackendLog } from './machines/connection.ts'
 import { createDatabaseStore } from './machines/database-store.ts'
 import { listenForMachines } from './machines/listener.ts'
+import { readMetrics } from './metrics/read-metrics.ts'
 import { openMachineLines, type MachineLines } from './machines/machine-lines.ts'
 import { createMessageHandlers as takeFromMachines } from './machines/message-handlers.ts'
 import { createNotifications, type NotificationSender } from './notifications/notifications.ts'
@@ -57,6 +59,8 @@ export type BackendOptions = Pick<ListenOptions, 'host' | 'port' | 'tls' | 'behi
   readonly trusted?: readonly string[] | undefined
   /** The address users open, if it differs from the address to listen on. */
   readonly publicOrigin?: string | undefined
+  /** A token that may only read `/metrics`. */
+  readonly scrapeToken?: string | undefined
   /** Where machines connect; absent: only the local machine. */
   readonly machines?: { readonly host: string; readonly port: number; readonly publicHost?: string } | undefined
   /** Users with a grant may run agents on the machine inside this process. Default: only the local user. */
@@ -279,6 +283,7 @@ async function serveHttp(
   const { database, persons, line, logError } = parts
   const { version, project, oidc, host, port, tls, publicOrigin, behindProxy, log } = options
   const { fleet, sender, lines } = line
+  const dataFolder = 'dataFolder' in options.place ? options.place.dataFolder : undefined
   const feed = createFeed(database, { now, log: logError })
   const levels = (who: ApiCaller) => readAccessLevels(database, who)
   const events = createEventStreams({ feed, levels, log: logError, times: options.eventTimes })
@@ -297,6 +302,7 @@ async function serveHttp(
       ...sprintHandlers(fleet),
       ...machineRouteHandlers(fleet, line.admission, version),
       ...machineGrantHandlers(database, now),
+      ...operationHandlers({ database, dataFolder, migrations: options.migrations, version, now, newId: newUuid }),
     },
     ...createAccessReaders(database),
     events,
@@ -305,21 +311,34 @@ async function serveHttp(
     behindProxy: publicOrigin !== undefined,
     audit,
     ready: () => isDatabaseReady(database),
+    scrapeToken: options.scrapeToken,
     metrics: async () => {
       const { connected, refusedFrames } = lines.counts()
-      return formatMetrics(database, { viewers: events.viewers(), machines: connected, refusedFrames })
+      const certificateExpiresAt = tls && certificateExpiry(tls.read?.() ?? tls)
+      const viewers = events.viewers()
+      return readMetrics(database, { version, viewers, lines: connected, refusedFrames, certificateExpiresAt })
     },
     page: createPageFiles(options.page),
-    addRoutes: oidc && (await loadOidcRoutes({ ...oidc, trusted: options.trusted }, { people: persons, database, now, newId: newUuid, audit })),
+    addRoutes:
+      oidc &&
+      (await loadOidcRoutes(
+        { ...oidc, trusted: options.trusted },
+        { people: persons, database, now, newId: newUuid, audit },
+      )),
     log: logError,
   })
-  const listening = await listenHttp(app, { host, port, tls, behindProxy, log, authenticates: oidc !== undefined }).catch(
-    (error: unknown) => {
-      events.close()
-      feed.close()
-      throw error
-    },
-  )
+  const listening = await listenHttp(app, {
+    host,
+    port,
+    tls,
+    behindProxy,
+    log,
+    authenticates: oidc !== undefined,
+  }).catch((error: unknown) => {
+    events.close()
+    feed.close()
+    throw error
+  })
   own.addresses = publicOrigin === undefined ? loopbackAddresses(listening.port) : originAddresses(publicOrigin)
   own.origin = publicOrigin ?? listening.origin
   return {

@@ -77,6 +77,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'Run the backend: the page, the API, and agents on this computer',
     load: async () => (await import('./commands/serve.ts')).serve,
   },
+  backup: {
+    summary: 'Back up the database of the backend, check a backup, or restore one',
+    load: async () => (await import('./commands/backup.ts')).backup,
+  },
   'agents-server': {
     summary: 'Connect this computer to a backend and run its work',
     load: async () => (await import('./commands/agents-server.ts')).agentsServer,

@@ -156,6 +156,8 @@ export const errorCodes = {
   NO_MACHINE: { status: 409, exit: 1, retry: true },
   DATABASE_UNAVAILABLE: { status: 503, exit: 1, retry: true },
   DATABASE_NEWER: { status: 503, exit: 1, retry: false },
+  DATABASE_IN_USE: { status: 409, exit: 1, retry: false },
+  BACKUP_DAMAGED: { status: 422, exit: 1, retry: false },
   DATA_FOLDER_IN_USE: { status: 409, exit: 1, retry: true },
   BACKEND_UNREACHABLE: { status: 503, exit: 1, retry: true },
   CERTIFICATE_INVALID: { status: 502, exit: 1, retry: false },

@@ -9,7 +9,10 @@ export type TestCertificate = { readonly cert: string; readonly key: string }
 export type TestAuthority = {
   readonly ca: string
   /** A certificate for a DNS name; valid since yesterday and until tomorrow unless given. */
-  readonly issue: (name: string, validity?: { readonly from?: number; readonly until?: number }) => Promise<TestCertificate>
+  readonly issue: (
+    name: string,
+    validity?: { readonly from?: number; readonly until?: number },
+  ) => Promise<TestCertificate>
 }
 
 /** An authority as a company runs one: no system trusts it. */

@@ -40,6 +40,11 @@ export const serve = defineCommand({
       value: 'EMAIL',
       description: 'this verified address becomes admin when it first signs in; others become members',
     },
+    backups: {
+      type: 'string',
+      value: 'N',
+      description: 'daily backups of the embedded database to keep in <data>/backups (default 7; 0: make none)',
+    },
     shared: { type: 'boolean', description: 'let other users with a grant run agents on this computer, as you' },
     'no-machine': { type: 'boolean', description: 'run no agents on this computer' },
     ticket: { type: 'boolean', description: 'print a new sign-in address for the running backend' },

@@ -19,13 +19,26 @@ export type ServeFlags = {
   readonly 'first-admin'?: string
   readonly 'behind-proxy'?: boolean
   readonly ca?: string
+  readonly backups?: string
 }
 
 export type ServeSettings = Pick<
   BackendOptions,
-  'host' | 'port' | 'tls' | 'behindProxy' | 'trusted' | 'place' | 'publicOrigin' | 'oidc' | 'machines' | 'shareMachine'
+  | 'host'
+  | 'port'
+  | 'tls'
+  | 'behindProxy'
+  | 'scrapeToken'
+  | 'trusted'
+  | 'place'
+  | 'publicOrigin'
+  | 'oidc'
+  | 'machines'
+  | 'shareMachine'
 > & {
   readonly dataFolder: string
+  /** Daily backups of the embedded database to keep; 0: none are made. */
+  readonly backups: number
   /** The file with the certificate that the backend serves, for the commands of the same user. */
   readonly certificateFile?: string | undefined
 }
@@ -40,10 +53,12 @@ export function parseServeSettings(flags: ServeFlags, io: Io): ServeSettings {
   const machinesPort = parsePort(flags['machines-port'], '--machines-port')
   return {
     dataFolder,
+    backups: parseBackupCount(flags.backups),
     host: flags.host ?? '127.0.0.1',
     port: parsePort(flags.port, '--port') ?? defaultPort,
     tls: readTlsFiles(flags, io),
     certificateFile: flags['tls-cert'] === undefined ? undefined : resolve(io.cwd, flags['tls-cert']),
+    scrapeToken: parseScrapeToken(io),
     trusted: readTrustedCertificates({ env: io.env, ca: flags.ca }),
     behindProxy: assertProxyOrigin(flags, publicOrigin),
     place: url ? { url } : { dataFolder, template: templateDatabasePath() },
@@ -69,6 +84,20 @@ function parsePort(text: string | undefined, flag: string): number | undefined {
   const port = Number(text)
   if (Number.isInteger(port) && port >= 0 && port <= 65_535 && text.trim() !== '') return port
   throw new RalphError('USAGE', `${flag} expects a port from 0 to 65535, not "${text}"`)
+}
+
+const defaultBackups = 7
+
+function parseBackupCount(text = `${defaultBackups}`): number {
+  const count = Number(text)
+  if (Number.isInteger(count) && count >= 0 && text.trim() !== '') return count
+  throw new RalphError('USAGE', `--backups expects a whole number, not "${text}"`)
+}
+
+function parseScrapeToken({ env }: Io): string | undefined {
+  const token = env['RALPH_METRICS_TOKEN']
+  if (!token || /^[\w.-]{20,300}$/.test(token)) return token || undefined
+  throw new RalphError('USAGE', 'RALPH_METRICS_TOKEN expects 20 to 300 letters, digits, ".", "_" or "-"')
 }
 
 function parseOrigin(text: string): string {
