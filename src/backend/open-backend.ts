@@ -10,37 +10,21 @@ import { openDatabase, type DatabasePlace } from './database/open-database.ts'
 import { recordRowChanges } from './feed/event-log.ts'
 import { createOutbox, outboxTopic } from './machines/machine-state.ts'
 import { openFleet, type OpenFleet } from './open-fleet.ts'
+import { serveHttp } from './serve-http.ts'
 import type { Fleet } from './fleet/fleet.ts'
 import type { ObservedSprints } from './fleet/observed.ts'
 import { transaction } from './fleet/transaction.ts'
-import { createApp, type AppDeps } from './http/app.ts'
-import type { ApiCaller } from './http/calls/call.ts'
-import { createEventStreams, type EventTimes } from './http/streams/event-streams.ts'
-import { createFeed } from './feed/feed.ts'
-import { originAddresses, loopbackAddresses, type Addresses } from './http/guard.ts'
-import { agentHandlers } from './http/handlers/agents.ts'
-import { machineRouteHandlers, type MachineAdmission } from './http/handlers/machines.ts'
-import { machineGrantHandlers } from './http/handlers/machine-grants.ts'
-import { operationHandlers } from './http/handlers/operations.ts'
-import { peopleHandlers } from './http/handlers/people.ts'
-import { sprintHandlers } from './http/handlers/sprints.ts'
-import { ensureLocalUser, createAuthentication, type UserAuthentication } from './http/identity.ts'
-import { listenHttp, type ListenOptions } from './http/listen.ts'
-import type { oidcRoutes as OidcRoutes, OidcSettings } from './http/oidc.ts'
+import type { EventTimes } from './http/streams/event-streams.ts'
+import type { MachineAdmission } from './http/handlers/machines.ts'
+import { ensureLocalUser, createAuthentication } from './http/identity.ts'
+import type { ListenOptions } from './http/listen.ts'
+import type { OidcSettings } from './http/oidc.ts'
 import { createAuditLog } from './http/calls/audit.ts'
-import { createIdempotency } from './http/calls/idempotency.ts'
-import { createRateLimit } from './http/calls/rate-limit.ts'
-import { createSignInLimit } from './http/calls/sign-in-limit.ts'
-import { certificateExpiry } from './http/tls-certificate.ts'
-import { createPageFiles } from './http/page-files.ts'
-import { readCallerRights } from './http/calls/machine-access.ts'
-import { readAccessLevel, readAccessLevels } from './http/calls/agent-access.ts'
 import { issueJoinToken, type AdmissionParts } from './machines/admission.ts'
 import { createMachineCalls, type MachineCalls } from './machines/machine-calls.ts'
 import type { BackendLog } from './machines/connection.ts'
 import { createDatabaseStore } from './machines/database-store.ts'
 import { listenForMachines } from './machines/listener.ts'
-import { readMetrics } from './metrics/read-metrics.ts'
 import { openMachineLines, type MachineLines } from './machines/machine-lines.ts'
 import { createMessageHandlers as takeFromMachines } from './machines/message-handlers.ts'
 import { createNotifications, type NotificationSender } from './notifications/notifications.ts'
@@ -59,6 +43,8 @@ export type BackendOptions = Pick<ListenOptions, 'host' | 'port' | 'tls' | 'behi
   readonly trusted?: readonly string[] | undefined
   /** The address users open, if it differs from the address to listen on. */
   readonly publicOrigin?: string | undefined
+  /** A token of the local user that the operator has chosen, for containers that join by themselves. */
+  readonly adminToken?: string | undefined
   /** A token that may only read `/metrics`. */
   readonly scrapeToken?: string | undefined
   /** Where machines connect; absent: only the local machine. */
@@ -130,6 +116,8 @@ async function openBackendParts(options: BackendOptions, opened: CloseFunction[]
   opened.push(line.close)
   const persons = createAuthentication(database, now)
   const userId = await ensureLocalUser(database, options.userName, now())
+  if (options.adminToken !== undefined)
+    await persons.registerToken(userId, newUuid(), { name: 'RALPH_ADMIN_TOKEN', token: options.adminToken })
   const http = await serveHttp(options, { database, persons, line, logError: trouble })
   opened.push(http.close)
   return {
@@ -159,12 +147,12 @@ async function openBackendParts(options: BackendOptions, opened: CloseFunction[]
 
 const errorStack = (error: unknown): string | undefined => (error instanceof Error ? error.stack : undefined)
 
-type BackendBase = {
+export type BackendBase = {
   readonly database: Database
   readonly logError: (error: unknown, doing?: string) => void
 }
 
-type OpenLines = {
+export type OpenLines = {
   readonly fleet: OpenFleet
   readonly sender: NotificationSender
   readonly lines: MachineLines
@@ -268,114 +256,6 @@ function createMachineAdmission(
       lines.drop(machineId, 'revoked')
     },
   }
-}
-
-type HttpEndpoint = {
-  readonly origin: string
-  readonly ticketAddress: (userId: string, scope: ApiCaller['scope']) => Promise<string>
-  readonly close: () => Promise<void>
-}
-
-async function serveHttp(
-  options: BackendOptions,
-  parts: BackendBase & { readonly persons: UserAuthentication; readonly line: OpenLines },
-): Promise<HttpEndpoint> {
-  const { database, persons, line, logError } = parts
-  const { version, project, oidc, host, port, tls, publicOrigin, behindProxy, log } = options
-  const { fleet, sender, lines } = line
-  const dataFolder = 'dataFolder' in options.place ? options.place.dataFolder : undefined
-  const feed = createFeed(database, { now, log: logError })
-  const levels = (who: ApiCaller) => readAccessLevels(database, who)
-  const events = createEventStreams({ feed, levels, log: logError, times: options.eventTimes })
-  const audit = createAuditLog(database, now)
-  const own: { addresses?: Addresses; origin?: string } = {}
-  const ticketAddress: HttpEndpoint['ticketAddress'] = async (userId, scope) =>
-    `${own.origin}/sign-in#${await persons.createTicket(userId, scope)}`
-  const app = createApp({
-    version,
-    secure: tls !== undefined || publicOrigin?.startsWith('https:') === true,
-    addresses: () => own.addresses ?? { hosts: new Set(), origins: new Set() },
-    identity: persons,
-    handlers: {
-      ...peopleHandlers({ database, sender, now, newId: newUuid, version, project, ticketAddress }),
-      ...agentHandlers(fleet),
-      ...sprintHandlers(fleet),
-      ...machineRouteHandlers(fleet, line.admission, version),
-      ...machineGrantHandlers(database, now),
-      ...operationHandlers({ database, dataFolder, migrations: options.migrations, version, now, newId: newUuid }),
-    },
-    ...createAccessReaders(database),
-    events,
-    idempotent: createIdempotency(database, now),
-    ...createLimits(),
-    behindProxy: publicOrigin !== undefined,
-    audit,
-    ready: () => isDatabaseReady(database),
-    scrapeToken: options.scrapeToken,
-    metrics: async () => {
-      const { connected, refusedFrames } = lines.counts()
-      const certificateExpiresAt = tls && certificateExpiry(tls.read?.() ?? tls)
-      const viewers = events.viewers()
-      return readMetrics(database, { version, viewers, lines: connected, refusedFrames, certificateExpiresAt })
-    },
-    page: createPageFiles(options.page),
-    addRoutes:
-      oidc &&
-      (await loadOidcRoutes(
-        { ...oidc, trusted: options.trusted },
-        { people: persons, database, now, newId: newUuid, audit },
-      )),
-    log: logError,
-  })
-  const listening = await listenHttp(app, {
-    host,
-    port,
-    tls,
-    behindProxy,
-    log,
-    authenticates: oidc !== undefined,
-  }).catch((error: unknown) => {
-    events.close()
-    feed.close()
-    throw error
-  })
-  own.addresses = publicOrigin === undefined ? loopbackAddresses(listening.port) : originAddresses(publicOrigin)
-  own.origin = publicOrigin ?? listening.origin
-  return {
-    origin: own.origin,
-    ticketAddress,
-    close: async () => {
-      events.close()
-      feed.close()
-      await listening.close()
-    },
-  }
-}
-
-const createAccessReaders = (database: Database): Pick<AppDeps, 'accessLevel' | 'machineRights'> => ({
-  accessLevel: (who, ids) => readAccessLevel(database, who, ids),
-  machineRights: (who, ids) => readCallerRights(database, who, ids),
-})
-
-const createLimits = (): Pick<AppDeps, 'rateLimit' | 'signInLimit'> => ({
-  rateLimit: createRateLimit(now),
-  signInLimit: createSignInLimit(now),
-})
-
-/** Loads the OIDC client only for backends with accounts. */
-const loadOidcRoutes = async (...given: Parameters<typeof OidcRoutes>) =>
-  (await import('./http/oidc.ts')).oidcRoutes(...given)
-
-const readyMs = 2000
-
-/** Whether the database answers within `readyMs`. */
-async function isDatabaseReady({ pool }: Database): Promise<boolean> {
-  const late = new Promise<boolean>((resolve) => setTimeout(() => resolve(false), readyMs).unref())
-  const answered = pool.query('select 1').then(
-    ({ rowCount }) => rowCount === 1,
-    () => false,
-  )
-  return Promise.race([answered, late])
 }
 
 /** The authority that machines trust; created at the first start and shared by all replicas. */

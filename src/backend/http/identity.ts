@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { and, eq, gt, isNull, lt } from 'drizzle-orm'
+import { and, eq, gt, isNull, lt, ne } from 'drizzle-orm'
 import { RalphError } from '../../contract/errors.ts'
 import type { UserRole } from '../../contract/fleet/user.ts'
 import type { Database, Queries } from '../database/database.ts'
@@ -20,6 +20,12 @@ export interface UserAuthentication extends Authenticator {
   readonly createTicket: (userId: string, scope: ApiCaller['scope']) => Promise<string>
   /** Creates a session for a user authenticated by the identity provider. */
   readonly createSession: (userId: string, by: 'local' | 'oidc') => Promise<string>
+  /** Makes a token that the operator has chosen valid, and the previous one of that name invalid. */
+  readonly registerToken: (
+    userId: string,
+    id: string,
+    given: { readonly name: string; readonly token: string },
+  ) => Promise<void>
   /** Creates a token for the commands on this machine, and revokes the previous one. */
   readonly createCommandToken: (userId: string, id: string) => Promise<string>
 }
@@ -52,6 +58,16 @@ export function createAuthentication({ db, transaction }: Database, now: () => n
       await db.delete(apiTokens).where(and(eq(apiTokens.userId, userId), eq(apiTokens.name, name)))
       await db.insert(apiTokens).values({ id, userId, name, scope: 'admin', hash: hashCredential(token), ...times })
       return token
+    },
+    registerToken: async (userId, id, { name, token }) => {
+      const hash = hashCredential(token)
+      const times = { createdAt: now(), expiresAt: now() + commandTokenLifetimeMs }
+      const before = and(eq(apiTokens.userId, userId), eq(apiTokens.name, name), ne(apiTokens.hash, hash))
+      await db.delete(apiTokens).where(before)
+      await db
+        .insert(apiTokens)
+        .values({ id, userId, name, scope: 'admin', hash, ...times })
+        .onConflictDoUpdate({ target: apiTokens.hash, set: { expiresAt: times.expiresAt } })
     },
     redeem: async (ticket) => {
       const taken = await transaction(async (tx) => {

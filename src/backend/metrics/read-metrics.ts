@@ -98,7 +98,7 @@ function toGauges(rows: readonly GaugeRow[]): Metric[] {
     const own = rows.filter((row) => row.name === name)
     const samples = own.map(({ label: text, value }): Sample => {
       const labels: Labels = label === undefined ? {} : { [label]: text ?? '' }
-      return { labels, value: Number(value) }
+      return { labels, value }
     })
     return createGauge(name, help, samples)
   })
@@ -117,12 +117,6 @@ const poolMetrics = ({ pool }: Database): Metric[] => [
 function replicaMetrics({ version, viewers, lines, refusedFrames, certificateExpiresAt }: ReplicaState): Metric[] {
   const { rss, heapUsed } = process.memoryUsage()
   const { user, system } = process.cpuUsage()
-  const counter = (name: string, help: string, value: number): Metric => ({
-    name,
-    help,
-    type: 'counter',
-    samples: () => [{ value }],
-  })
   return [
     createGauge('ralph_build_info', 'Version of this backend; always 1.', [{ labels: { version }, value: 1 }]),
     createGauge('ralph_sse_viewers', 'Open event streams of this replica.', [{ value: viewers }]),
@@ -146,6 +140,13 @@ function replicaMetrics({ version, viewers, lines, refusedFrames, certificateExp
     ]),
   ]
 }
+
+const counter = (name: string, help: string, value: number): Metric => ({
+  name,
+  help,
+  type: 'counter',
+  samples: () => [{ value }],
+})
 
 function readLoopDelay(): number {
   const seconds = loopDelay.percentile(99) / 1e9

@@ -114,7 +114,11 @@ async function openCopy(dataFolder: string, io: Io) {
   const { folder } = await createBackendClient({ data: dataFolder }, { ...io, env }).makeDatabaseCopy({})
   try {
     const database = await openDatabaseAsIs({ dataFolder: folder }, {})
-    return { database, close: () => database.close().finally(() => removeFolder(folder)) }
+    const close = async () => {
+      await database.close()
+      await removeFolder(folder)
+    }
+    return { database, close }
   } catch (error) {
     await removeFolder(folder)
     throw error

@@ -64,7 +64,7 @@ async function runMachineVerb(
 ): Promise<MachineResult> {
   if (verb === 'token') {
     const token = await client.makeJoinToken(wanted)
-    return { json: token, text: `Run this on the machine within 15 minutes:\n\n  ${token.command}\n` }
+    return { json: token, text: formatJoinCommands(token.command) }
   }
   const { items } = await client.listMachines({})
   if (verb === 'list')
@@ -77,6 +77,25 @@ async function runMachineVerb(
   }
   const status = ({ approve: 'active', free: 'active', cordon: 'cordoned', drain: 'draining' } as const)[verb]
   return { json: await client.changeMachine({ machineId, status }), text: `${name} is ${status}` }
+}
+
+/** The same command for every way in which ralph can be on the machine. */
+function formatJoinCommands(command: string): string {
+  const run = command.replace(/^ralph /, '')
+  return [
+    'Run one of these on the machine within 15 minutes; it joins and runs the agents-server:',
+    '',
+    `  ralph ${run} --run`,
+    '',
+    'in a checkout (npm ci && npm run build):',
+    '',
+    `  node bin/cli/main.cjs ${run} --run`,
+    '',
+    'with the image (docker build -t ralph-mode .):',
+    '',
+    `  docker run -d --restart unless-stopped --security-opt seccomp=unconfined -v ralph-machine:/data ralph-mode ${run} --run --if-needed`,
+    '',
+  ].join('\n')
 }
 
 function findMachineByName(machines: readonly Machine[], which: string | undefined): Machine {

@@ -28,6 +28,7 @@ export type ServeSettings = Pick<
   | 'port'
   | 'tls'
   | 'behindProxy'
+  | 'adminToken'
   | 'scrapeToken'
   | 'trusted'
   | 'place'
@@ -58,7 +59,8 @@ export function parseServeSettings(flags: ServeFlags, io: Io): ServeSettings {
     port: parsePort(flags.port, '--port') ?? defaultPort,
     tls: readTlsFiles(flags, io),
     certificateFile: flags['tls-cert'] === undefined ? undefined : resolve(io.cwd, flags['tls-cert']),
-    scrapeToken: parseScrapeToken(io),
+    adminToken: parseChosenToken('RALPH_ADMIN_TOKEN', io),
+    scrapeToken: parseChosenToken('RALPH_METRICS_TOKEN', io),
     trusted: readTrustedCertificates({ env: io.env, ca: flags.ca }),
     behindProxy: assertProxyOrigin(flags, publicOrigin),
     place: url ? { url } : { dataFolder, template: templateDatabasePath() },
@@ -94,10 +96,13 @@ function parseBackupCount(text = `${defaultBackups}`): number {
   throw new RalphError('USAGE', `--backups expects a whole number, not "${text}"`)
 }
 
-function parseScrapeToken({ env }: Io): string | undefined {
-  const token = env['RALPH_METRICS_TOKEN']
+/** A token that the operator has chosen, from a variable. */
+function parseChosenToken(name: string, { env }: Io): string | undefined {
+  const token = env[name]
   if (!token || /^[\w.-]{20,300}$/.test(token)) return token || undefined
-  throw new RalphError('USAGE', 'RALPH_METRICS_TOKEN expects 20 to 300 letters, digits, ".", "_" or "-"')
+  throw new RalphError('USAGE', `${name} expects 20 to 300 letters, digits, ".", "_" or "-"`, {
+    hint: 'openssl rand -hex 32',
+  })
 }
 
 function parseOrigin(text: string): string {

@@ -55,7 +55,11 @@ export function createGzipLineWriter(path: string): GzipLineWriter {
       gzip.end()
       await Promise.race([once(file, 'close'), failed])
       const handle = await open(unfinished, 'r')
-      await handle.sync().finally(() => handle.close())
+      try {
+        await handle.sync()
+      } finally {
+        await handle.close()
+      }
       await rename(unfinished, path)
       await syncFolder(dirname(path))
     },

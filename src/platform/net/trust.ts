@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto'
-import { connect, rootCertificates, type PeerCertificate, type SecureVersion } from 'node:tls'
+import { connect, rootCertificates, type PeerCertificate } from 'node:tls'
 import { RalphError } from '../../contract/errors.ts'
 import { readTextSyncIfExists } from '../files/files.ts'
 
@@ -78,20 +78,23 @@ const certificateErrors: ReadonlySet<string> = new Set([
  * Explains why a TLS connection failed: names the certificate, the reason and the variable. Undefined if the failure has
  * another cause. Asks the server for its certificate again, without trusting it.
  */
-export async function explainTlsFailure(error: unknown, url: URL, now: number): Promise<RalphError | undefined> {
-  const code = findErrorCode(error)
+export async function explainTlsFailure(failure: unknown, url: URL, now: number): Promise<RalphError | undefined> {
+  const code = findErrorCode(failure)
   const address = url.host
   if (code === 'EPROTO' || code === 'ERR_SSL_WRONG_VERSION_NUMBER') {
     return new RalphError('CERTIFICATE_INVALID', `${address} does not speak TLS`, {
       hint: `it may serve http: try http://${address}`,
-      cause: error,
+      cause: failure,
     })
   }
   if (code === undefined || !certificateErrors.has(code)) return undefined
   const shown = await readServerCertificate(url).catch(() => undefined)
   const { reason, hint } = describeRefusal(code, { url, shown, now })
   const name = shown ? ` (${describeCertificate(shown)})` : ''
-  return new RalphError('CERTIFICATE_INVALID', `the certificate of ${address}${name} ${reason}`, { hint, cause: error })
+  return new RalphError('CERTIFICATE_INVALID', `the certificate of ${address}${name} ${reason}`, {
+    hint,
+    cause: failure,
+  })
 }
 
 function findErrorCode(error: unknown): string | undefined {
@@ -147,9 +150,7 @@ const formatDay = (text: string): string => new Date(text).toISOString().slice(0
 const probeTimeoutMs = 3000
 
 /** The certificate that a server shows, trusted or not. */
-export function readServerCertificate(
-  url: URL,
-): Promise<PeerCertificate & { readonly protocol: SecureVersion | string | null }> {
+export function readServerCertificate(url: URL): Promise<PeerCertificate & { readonly protocol: string | null }> {
   return new Promise((resolve, reject) => {
     const port = url.port === '' ? 443 : Number(url.port)
     const host = url.hostname.replace(/^\[|\]$/g, '')

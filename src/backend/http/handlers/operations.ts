@@ -54,7 +54,7 @@ type StateRow = {
 
 const selectState = `
   select current_setting('server_version') as server, pg_database_size(current_database())::text as size,
-    current_setting('transaction_read_only') as read_only, extract(epoch from clock_timestamp()) * 1000 as now_ms,
+    current_setting('transaction_read_only') as read_only, (extract(epoch from clock_timestamp()) * 1000)::float as now_ms,
     (select count(*)::int from migration) as applied,
     (select name from migration order by number desc limit 1) as last,
     (select count(*)::int from executor where last_seen > now() - interval '20 seconds') as replicas,
@@ -88,7 +88,7 @@ async function readDeployment({ database, dataFolder, migrations, version, now }
       sizeBytes: Number(row.size),
       latencyMs,
       readOnly: row.read_only === 'on',
-      clockSkewMs: Math.round(Number(row.now_ms) - now()),
+      clockSkewMs: Math.round(row.now_ms - now()),
       migrations: { applied: row.applied, known: known.length, last: row.last },
       ...(dataFolder !== undefined && { diskFreeBytes: (await diskSpace(dataFolder)).freeBytes }),
     },
