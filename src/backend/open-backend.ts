@@ -43,12 +43,18 @@ export type BackendOptions = Pick<ListenOptions, 'host' | 'port' | 'tls' | 'behi
   readonly trusted?: readonly string[] | undefined
   /** The address users open, if it differs from the address to listen on. */
   readonly publicOrigin?: string | undefined
+  /** Users sign in with addresses that an admin sends them. */
+  readonly invitations?: boolean | undefined
+  /** Further `host:port` that programs call the API with, such as the name of a service. */
+  readonly alsoHosts?: readonly string[] | undefined
   /** A token of the local user that the operator has chosen, for containers that join by themselves. */
   readonly adminToken?: string | undefined
   /** A token that may only read `/metrics`. */
   readonly scrapeToken?: string | undefined
   /** Where machines connect; absent: only the local machine. */
-  readonly machines?: { readonly host: string; readonly port: number; readonly publicHost?: string } | undefined
+  readonly machines?:
+    | { readonly host: string; readonly port: number; readonly publicHost?: string; readonly publicPort?: number }
+    | undefined
   /** Users with a grant may run agents on the machine inside this process. Default: only the local user. */
   readonly shareMachine?: boolean | undefined
   readonly project?: string | undefined
@@ -66,6 +72,8 @@ export interface Backend {
   readonly database: Database
   readonly fleet: Fleet
   readonly origin: string
+  /** Its address on this computer, whatever users open. */
+  readonly listening: string
   readonly machinePort: number | undefined
   /** Creates an address that signs the local user in, once. */
   readonly ticketAddress: () => Promise<string>
@@ -124,6 +132,7 @@ async function openBackendParts(options: BackendOptions, opened: CloseFunction[]
     database,
     fleet: line.fleet,
     origin: http.origin,
+    listening: http.listening,
     machinePort: line.port,
     ticketAddress: () => http.ticketAddress(userId, 'admin'),
     commandToken: () => persons.createCommandToken(userId, newUuid()),
@@ -239,7 +248,7 @@ function assertDefined<T>(value: T | undefined): T {
 }
 
 const machineAddress = ({ machines }: BackendOptions, port: number | undefined): string | undefined =>
-  machines && port !== undefined ? `${machines.publicHost ?? machines.host}:${port}` : undefined
+  machines && port !== undefined ? `${machines.publicHost ?? machines.host}:${machines.publicPort ?? port}` : undefined
 
 function createMachineAdmission(
   admission: AdmissionParts,

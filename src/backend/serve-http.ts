@@ -30,7 +30,8 @@ const now = () => Date.now()
 
 type HttpEndpoint = {
   readonly origin: string
-  readonly ticketAddress: (userId: string, scope: ApiCaller['scope']) => Promise<string>
+  readonly listening: string
+  readonly ticketAddress: UserAuthentication['createTicket']
   readonly close: () => Promise<void>
 }
 
@@ -47,8 +48,8 @@ export async function serveHttp(
   const events = createEventStreams({ feed, levels, log: logError, times: options.eventTimes })
   const audit = createAuditLog(database, now)
   const own: { addresses?: Addresses; origin?: string } = {}
-  const ticketAddress: HttpEndpoint['ticketAddress'] = async (userId, scope) =>
-    `${own.origin}/sign-in#${await persons.createTicket(userId, scope)}`
+  const ticketAddress: HttpEndpoint['ticketAddress'] = async (...wanted) =>
+    `${own.origin}/sign-in#${await persons.createTicket(...wanted)}`
   const app = createApp({
     version,
     secure: tls !== undefined || publicOrigin?.startsWith('https:') === true,
@@ -74,16 +75,18 @@ export async function serveHttp(
     tls,
     behindProxy,
     log,
-    authenticates: oidc !== undefined,
+    authenticates: oidc !== undefined || options.invitations === true,
   }).catch((error: unknown) => {
     events.close()
     feed.close()
     throw error
   })
-  own.addresses = publicOrigin === undefined ? loopbackAddresses(listening.port) : originAddresses(publicOrigin)
+  const known = publicOrigin === undefined ? loopbackAddresses(listening.port) : originAddresses(publicOrigin)
+  own.addresses = { ...known, hosts: new Set([...known.hosts, ...(options.alsoHosts ?? [])]) }
   own.origin = publicOrigin ?? listening.origin
   return {
     origin: own.origin,
+    listening: listening.origin.replace(/\/\/(0\.0\.0\.0|\[::\]):/, '//127.0.0.1:'),
     ticketAddress,
     close: async () => {
       events.close()
@@ -99,9 +102,16 @@ type HandlerParts = {
   readonly ticketAddress: HttpEndpoint['ticketAddress']
 }
 
+const invitationMs = 3 * 86_400_000
+
 function createHandlers(options: BackendOptions, { database, line, ticketAddress }: HandlerParts): AppDeps['handlers'] {
   const { version, project, migrations, place } = options
   const { fleet, sender, admission } = line
+  // The scope is an upper bound: what the user may do follows from the role.
+  const inviteAddress = async (userId: string) => ({
+    address: await ticketAddress(userId, 'admin', invitationMs),
+    expiresAt: now() + invitationMs,
+  })
   const dataFolder = 'dataFolder' in place ? place.dataFolder : undefined
   return {
     ...peopleHandlers({ database, sender, now, newId: newUuid, version, project, ticketAddress }),
@@ -109,7 +119,7 @@ function createHandlers(options: BackendOptions, { database, line, ticketAddress
     ...sprintHandlers(fleet),
     ...machineRouteHandlers(fleet, admission, version),
     ...machineGrantHandlers(database, now),
-    ...operationHandlers({ database, dataFolder, migrations, version, now, newId: newUuid }),
+    ...operationHandlers({ database, dataFolder, migrations, version, now, newId: newUuid, inviteAddress }),
   }
 }
 

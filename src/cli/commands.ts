@@ -89,6 +89,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'Connect, approve and manage machines',
     load: async () => (await import('./commands/machine.ts')).machine,
   },
+  user: {
+    summary: 'Invite users, and list them',
+    load: async () => (await import('./commands/user.ts')).user,
+  },
   completion: {
     summary: 'Print a shell completion script',
     load: async () => (await import('./commands/completion.ts')).completionFor(commands),

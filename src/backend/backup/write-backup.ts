@@ -15,7 +15,7 @@ export type BackupSummary = {
 }
 
 /**
- * Writes every row that is committed now, as one snapshot: work continues meanwhile and is not in it. The file appears
+ * Writes every row that is committed now, as one snapshot: work continues, and what it commits later is not in it. The file appears
  * only once it is complete.
  */
 export async function writeBackup(

@@ -17,7 +17,7 @@ const touchIntervalMs = 60_000
 
 export interface UserAuthentication extends Authenticator {
   /** Creates a one-time ticket for the address that the user opens. Its session has this scope. */
-  readonly createTicket: (userId: string, scope: ApiCaller['scope']) => Promise<string>
+  readonly createTicket: (userId: string, scope: ApiCaller['scope'], lifetimeMs?: number) => Promise<string>
   /** Creates a session for a user authenticated by the identity provider. */
   readonly createSession: (userId: string, by: 'local' | 'oidc') => Promise<string>
   /** Makes a token that the operator has chosen valid, and the previous one of that name invalid. */
@@ -45,9 +45,9 @@ export function createAuthentication({ db, transaction }: Database, now: () => n
     bySession: (session) => findBySession(db, session, now()),
     byToken: (token) => findByToken(db, token, now()),
     end: async (session) => void (await db.delete(sessions).where(eq(sessions.hash, hashCredential(session)))),
-    createTicket: async (userId, scope) => {
+    createTicket: async (userId, scope, lifetimeMs = ticketLifetimeMs) => {
       const ticket = generateSecret()
-      const expiresAt = now() + ticketLifetimeMs
+      const expiresAt = now() + lifetimeMs
       await db.insert(tickets).values({ hash: hashCredential(ticket), userId, scope, expiresAt })
       return ticket
     },

@@ -7,7 +7,7 @@ import { formatTimestamp } from '../../contract/time.ts'
 import { installedVersion, packageVersion } from '../io/assets.ts'
 import { defineCommand, parsePositiveNumber } from '../io/command.ts'
 import type { Io } from '../io/io.ts'
-import { caOption } from '../serve/running-backend.ts'
+import { caOption } from '../serve/ca-option.ts'
 import { ralphHome } from '../../platform/ralph-home.ts'
 
 const options = {
@@ -190,15 +190,19 @@ function parseBackendAddress(text: string | undefined) {
   })
 }
 
-const systemdUnit = (io: Io): string => `[Unit]
+const systemdUnit = (io: Io): string => `# As a user's own service: ~/.config/systemd/user/ralph-agents-server.service
+# Run once, or it ends when you log out: loginctl enable-linger
+[Unit]
 Description=Ralph agents-server
 After=network-online.target
 Wants=network-online.target
 
 [Service]
-ExecStart=${process.execPath} ${process.argv[1]} agents-server
-Environment=PATH=${io.env['PATH'] ?? ''}
 Environment=RALPH_HOME=${ralphHome(io)}
+# API keys of agents, and PATH if your login shell does not set it. The file may be absent.
+EnvironmentFile=-%h/.config/ralph-agents-server.env
+# A login shell, so that PATH is what it is today and not what it was when this unit was written.
+ExecStart=/bin/sh -lc 'exec "${process.execPath}" "${process.argv[1]}" agents-server'
 Restart=always
 RestartSec=2
 # Agents outlive a restart of the agents-server.

@@ -29,6 +29,20 @@ export const serve = defineCommand({
       type: 'boolean',
       description: 'listen without TLS: a proxy or a published container port protects it; requires --origin',
     },
+    invitations: {
+      type: 'boolean',
+      description: 'users sign in with addresses that an admin sends them: ralph user invite',
+    },
+    'also-host': {
+      type: 'string',
+      value: 'HOST:PORT,…',
+      description: 'further names that programs may call the API with, such as that of a container',
+    },
+    'machines-address': {
+      type: 'string',
+      value: 'HOST:PORT',
+      description: 'where machines reach the machines port, if it differs (proxy, container)',
+    },
     'machines-port': { type: 'string', value: 'N', description: 'accept connections of other machines on this port' },
     'machines-host': {
       type: 'string',

@@ -14,6 +14,8 @@ export const RunningBackend = z.object({
   token: z.string(),
   pid: z.int(),
   startedAt: z.string(),
+  /** Where it listens, as seen from this computer. */
+  listening: z.string().optional(),
   /** The file with the certificate that it serves. */
   certificate: z.string().optional(),
 })
@@ -21,32 +23,35 @@ export type RunningBackend = z.output<typeof RunningBackend>
 
 export const runningBackendFile = (dataFolder: string): string => join(dataFolder, 'serve.json')
 
-/** The option of every command that calls a backend. */
-export const caOption = {
-  type: 'string',
-  value: 'FILE',
-  description: "certificate of the authority that signed the backend's (default: RALPH_CA)",
-} as const
-
 export type BackendClientOptions = { readonly data?: string | undefined; readonly ca?: string | undefined }
 
 /** The API of the backend on this machine, or of the one that RALPH_URL and RALPH_TOKEN name. */
 export function createBackendClient({ data, ca }: BackendClientOptions, io: Io): Client {
   const { RALPH_URL: url, RALPH_TOKEN: token } = io.env
-  if (url && token) {
-    const trusting = createTrustingFetch({ ca: () => readTrustedCertificates({ env: io.env, ca }) })
-    return createClient({ baseUrl: url, token, fetch: trusting })
-  }
+  const remote = url && token ? createRemoteClient(url, { ca }, io).client : undefined
+  if (remote) return remote
+  const served = findRunningBackend(data, io, ca)
+  if (served) return createClient({ baseUrl: served.origin, token: served.token, fetch: served.fetch })
+  throw new RalphError('BACKEND_NOT_FOUND', 'no backend is running on this machine', {
+    hint: 'start one with `ralph serve`, or set RALPH_URL and RALPH_TOKEN',
+  })
+}
+
+/** A backend by its address; its API only if RALPH_TOKEN is set. */
+export function createRemoteClient(baseUrl: string, { ca }: BackendClientOptions, io: Io) {
+  const token = io.env['RALPH_TOKEN']
+  const trusting = createTrustingFetch({ ca: () => readTrustedCertificates({ env: io.env, ca }) })
+  return { fetch: trusting, client: token ? createClient({ baseUrl, token, fetch: trusting }) : undefined }
+}
+
+/** The backend that runs on this computer, if there is one. */
+export function findRunningBackend(data: string | undefined, io: Io, ca?: string) {
   const text = readTextSyncIfExists(runningBackendFile(resolveDataFolder(data, io)))
   const served = text === undefined ? undefined : RunningBackend.safeParse(JSON.parse(text))
-  if (!served?.success) {
-    throw new RalphError('BACKEND_NOT_FOUND', 'no backend is running on this machine', {
-      hint: 'start one with `ralph serve`, or set RALPH_URL and RALPH_TOKEN',
-    })
-  }
-  const { origin, token: own, certificate } = served.data
+  if (!served?.success) return undefined
+  const { origin, listening, token, certificate } = served.data
   // The same user has given this file to `ralph serve`, so the backend that shows it is that one.
   const shown = certificate === undefined ? [] : [readTextSyncIfExists(certificate) ?? '']
   const trusting = createTrustingFetch({ ca: () => [...readTrustedCertificates({ env: io.env, ca }), ...shown] })
-  return createClient({ baseUrl: origin, token: own, fetch: trusting })
+  return { origin, address: listening ?? origin, token, fetch: trusting }
 }

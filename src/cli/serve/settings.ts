@@ -18,6 +18,9 @@ export type ServeFlags = {
   readonly 'tls-key'?: string
   readonly 'first-admin'?: string
   readonly 'behind-proxy'?: boolean
+  readonly invitations?: boolean
+  readonly 'also-host'?: string
+  readonly 'machines-address'?: string
   readonly ca?: string
   readonly backups?: string
 }
@@ -28,6 +31,8 @@ export type ServeSettings = Pick<
   | 'port'
   | 'tls'
   | 'behindProxy'
+  | 'invitations'
+  | 'alsoHosts'
   | 'adminToken'
   | 'scrapeToken'
   | 'trusted'
@@ -59,6 +64,8 @@ export function parseServeSettings(flags: ServeFlags, io: Io): ServeSettings {
     port: parsePort(flags.port, '--port') ?? defaultPort,
     tls: readTlsFiles(flags, io),
     certificateFile: flags['tls-cert'] === undefined ? undefined : resolve(io.cwd, flags['tls-cert']),
+    invitations: flags.invitations === true,
+    alsoHosts: flags['also-host']?.split(',').map((name) => name.trim().toLowerCase()),
     adminToken: parseChosenToken('RALPH_ADMIN_TOKEN', io),
     scrapeToken: parseChosenToken('RALPH_METRICS_TOKEN', io),
     trusted: readTrustedCertificates({ env: io.env, ca: flags.ca }),
@@ -69,14 +76,24 @@ export function parseServeSettings(flags: ServeFlags, io: Io): ServeSettings {
     machines:
       machinesPort === undefined && flags['machines-host'] === undefined
         ? undefined
-        : parseMachinesAddress(machinesPort ?? defaultPort + 1, flags['machines-host'] ?? flags.host, publicOrigin),
+        : parseMachinesAddress(machinesPort ?? defaultPort + 1, flags['machines-host'] ?? flags.host, {
+            origin: publicOrigin,
+            address: flags['machines-address'],
+          }),
   }
 }
 
 export const resolveDataFolder = (given: string | undefined, io: Io): string =>
   given === undefined ? join(ralphHome(io), 'backend') : resolve(io.cwd, given)
 
-function parseMachinesAddress(port: number, host = '127.0.0.1', publicOrigin?: string) {
+type PublicAddress = { readonly origin: string | undefined; readonly address: string | undefined }
+
+function parseMachinesAddress(port: number, host = '127.0.0.1', { origin: publicOrigin, address }: PublicAddress) {
+  if (address !== undefined) {
+    const [, name, number] = /^(.+):(\d{1,5})$/.exec(address) ?? []
+    if (name === undefined) throw new RalphError('USAGE', `--machines-address expects HOST:PORT, not "${address}"`)
+    return { host, port, publicHost: name, publicPort: Number(number) }
+  }
   const publicHost = publicOrigin === undefined ? undefined : new URL(publicOrigin).hostname
   return { host, port, ...(publicHost !== undefined && { publicHost }) }
 }

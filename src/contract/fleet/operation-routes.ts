@@ -1,5 +1,7 @@
 import { z } from 'zod'
-import { emptyBody } from './page.ts'
+import { emptyBody, resourceName } from './page.ts'
+import { Timestamp } from '../time.ts'
+import { User, UserRole } from './user.ts'
 import type { Route } from './route.ts'
 
 /** What an operator needs to know about a deployment: `ralph doctor --backend` reads it. */
@@ -33,6 +35,14 @@ export const operationRoutes = {
     needs: 'admin',
     summary: 'The state of the backend, its database, engine and machines',
     response: Deployment,
+  },
+  inviteUser: {
+    method: 'POST',
+    path: '/api/invitations',
+    needs: 'admin',
+    summary: 'Creates an address that signs a user in, once and within three days; a new name becomes a new user',
+    body: z.strictObject({ name: resourceName, role: UserRole.optional() }),
+    response: z.object({ user: User, address: z.string(), expiresAt: Timestamp }),
   },
   makeDatabaseCopy: {
     method: 'POST',

@@ -33,7 +33,7 @@ export function readTrustedCertificates({ env, ca }: TrustOptions): string[] {
 }
 
 /** Every certificate of a PEM file, each checked. `source` is the option or variable that names the file. */
-export function readCertificateFile(path: string, source: string): string[] {
+function readCertificateFile(path: string, source: string): string[] {
   const text = readTextSyncIfExists(path)
   if (text === undefined)
     throw new RalphError('FILE_NOT_FOUND', `${source} names a file that does not exist`, { place: { file: path } })

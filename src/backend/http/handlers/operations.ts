@@ -1,11 +1,15 @@
 import { join } from 'node:path'
+import { and, eq, isNull } from 'drizzle-orm'
 import { RalphError } from '../../../contract/errors.ts'
+import type { UserRole } from '../../../contract/fleet/user.ts'
 import type { Deployment } from '../../../contract/fleet/operation-routes.ts'
 import { createPrivateFolder, diskSpace } from '../../../platform/files/files.ts'
 import type { Database } from '../../database/database.ts'
 import { readMigrations } from '../../database/migrate.ts'
 import { machineSilentMs } from '../../database/machine.ts'
+import { users } from '../../database/user.ts'
 import type { RouteHandlers } from '../calls/call.ts'
+import { toUser } from '../identity.ts'
 
 export type OperationDeps = {
   readonly database: Database
@@ -15,11 +19,15 @@ export type OperationDeps = {
   readonly version: string
   readonly now: () => number
   readonly newId: () => string
+  readonly inviteAddress: (userId: string) => Promise<{ readonly address: string; readonly expiresAt: number }>
 }
 
 /** What operators ask a running backend for. */
-export const operationHandlers = (deps: OperationDeps): Pick<RouteHandlers, 'readDeployment' | 'makeDatabaseCopy'> => ({
+export const operationHandlers = (
+  deps: OperationDeps,
+): Pick<RouteHandlers, 'readDeployment' | 'makeDatabaseCopy' | 'inviteUser'> => ({
   readDeployment: () => readDeployment(deps),
+  inviteUser: ({ body }) => inviteUser(deps, body),
   makeDatabaseCopy: async () => {
     const { database, dataFolder, newId } = deps
     if (!database.copyTo || dataFolder === undefined) {
@@ -33,6 +41,27 @@ export const operationHandlers = (deps: OperationDeps): Pick<RouteHandlers, 'rea
     return { folder }
   },
 })
+
+/** Users of invitations have no subject at an identity provider, and so no way in but such an address. */
+async function inviteUser(
+  { database: { db }, now, newId, inviteAddress }: OperationDeps,
+  { name, role }: { readonly name: string; readonly role?: UserRole | undefined },
+) {
+  const [known] = await db
+    .select()
+    .from(users)
+    .where(and(eq(users.name, name), isNull(users.subject)))
+  if (known?.disabledAt) throw new RalphError('FORBIDDEN', `the account of ${name} is disabled`)
+  if (known && role !== undefined && role !== known.role) {
+    throw new RalphError('FORBIDDEN', `${name} is ${known.role} already`, {
+      hint: 'change the role on the page, under Users',
+    })
+  }
+  const created = { id: newId(), name, role: role ?? ('member' as const), createdAt: now() }
+  const user = known ?? (await db.insert(users).values(created).returning())[0]
+  if (!user) throw new RalphError('INTERNAL', 'the user was not created')
+  return { user: toUser(user), ...(await inviteAddress(user.id)) }
+}
 
 type StateRow = {
   readonly server: string
