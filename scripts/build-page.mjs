@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const page = join(root, 'dist/web')
-const sources = ['src/web', 'src/client', 'src/contract', 'package-lock.json']
+const sources = ['src/web', 'src/client', 'src/contract', 'src/words', 'package-lock.json']
 
 export async function buildPage() {
   if (newest(sources.map((path) => join(root, path))) < newestTime(join(page, 'index.html'))) return

@@ -58,6 +58,10 @@ const groups = [
         'What was recorded at the start of the sprint was changed since: a stored test has another content.',
         'A program wrote into Ralph’s own folder. Start the sprint again, with a sandbox.',
       ],
+      SECRETS_KEY_WRONG: [
+        'The key for secrets in the database is missing, too short, or another one.',
+        'Set RALPH_SECRETS_KEY or RALPH_SECRETS_KEY_FILE to the key that the backend had before.',
+      ],
       NETWORK_RULE_INVALID: [
         'A host in the allow-list of the network is none.',
         'Write a name, `name:port` or `*.name`, without a scheme and a path.',

@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -32,6 +32,20 @@ it('says that nothing was checked if the registry does not support audits', asyn
     status: 0,
     stdout: expect.stringMatching(/^npm audit: NOT CHECKED, the registry gave no answer \(405 Method Not Allowed/),
   })
+})
+
+it('lists every package that users install in the bill of materials, with its checksum', () => {
+  const file = join(createTestFolder(), 'sbom.json')
+  const { status } = spawnSync(process.execPath, [join(root, 'scripts/sbom.mjs'), file], { cwd: root })
+  const bom = JSON.parse(readFileSync(file, 'utf8'))
+  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
+  const shipped = Object.entries<{ dev?: boolean; devOptional?: boolean; version: string }>(lock.packages)
+    .filter(([path, { dev, devOptional }]) => path !== '' && dev !== true && devOptional !== true)
+    .map(([path, { version }]) => `${path.split('node_modules/').at(-1)}@${version}`)
+  const listed = bom.components.map(({ name, version }: Record<string, string>) => `${name}@${version}`)
+  expect([status, bom.metadata.component.name]).toEqual([0, 'ralph-mode'])
+  expect(new Set(listed)).toEqual(new Set(shipped))
+  expect(bom.components.filter(({ hashes }: { hashes?: unknown }) => hashes === undefined)).toEqual([])
 })
 
 /** A registry that knows advisories, and one version of `leaky`. */

@@ -85,8 +85,7 @@ async function createFirstCheckpoint(sprintDir: string, workspace: Ports['worksp
 async function createAgentSandbox(options: AgentPortOptions): Promise<Sandbox | undefined> {
   const { agent, progress, env, ralphHomes, observe, sprintId } = options
   const alsoWritable = isNotesProtocol(progress.protocol) ? [agent.notes] : []
-  const { sandbox: wanted } = progress
-  const protection = await protectionFor({ wanted, env, cwd: agent.folder, ralphHomes, alsoWritable })
+  const protection = await protectionFor({ walls: progress, env, cwd: agent.folder, ralphHomes, alsoWritable })
   options.policy?.assertProtection(protection)
   const { sandbox, text } = protection
   const told = join(agent.home, 'protection', sprintId)

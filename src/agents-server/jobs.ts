@@ -181,8 +181,6 @@ async function runUserPrompt(
   parts: JobContext & { readonly signal: AbortSignal },
 ): Promise<EndedPrompt> {
   const { promptId } = body
-  // A user's own prompt runs without a cell.
-  parts.policy?.assertProtection({ kind: 'none', network: 'open' })
   const observe = (event: SprintEvent) => agent.events.add({ at: Date.now(), promptId, event })
   const outcome = await retryOnDiskFull(
     () => runTextPrompt(agent, body, parts),

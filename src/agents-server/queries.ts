@@ -5,14 +5,14 @@ import type { ReceivedMessage } from '../channel/session.ts'
 import { RalphError } from '../contract/errors.ts'
 import type { LiveRequest, RequestBody, RequestReply, RequestType } from '../contract/fleet/channel.ts'
 import type { Redact } from '../contract/redact.ts'
-import { diskSpace, isFile, readTextIfExists, readTextSyncIfExists, realPath } from '../platform/files/files.ts'
+import { diskSpace, isFile, readTextIfExists, realPath } from '../platform/files/files.ts'
 import { readRange } from '../platform/files/private-file.ts'
 import type { AccountLimits } from '../runtime/ports.ts'
-import { detectChecks } from '../runtime/detect-checks.ts'
 import { createProjectRedactor } from '../storage/accounts/secrets.ts'
 import { diffIterations } from '../storage/git/workspace.ts'
 import { agentSprintFolder } from './agent-ports.ts'
 import type { HostEnvironment } from '../host/create-ports.ts'
+import { findChecks } from '../host/find-checks.ts'
 import type { LocalAgent, LocalAgents } from './local-agents.ts'
 import type { Jobs } from './jobs.ts'
 import { writeTaskLock, readNotes } from './notes.ts'
@@ -80,7 +80,7 @@ export function createQueryHandlers({ agents, jobs, home, env, limits, policy }:
     },
     'detect-checks': async ({ agentId }) => {
       const { folder } = agents.requireReady(agentId)
-      return { ...success, checks: detectChecks((name) => readTextSyncIfExists(join(folder, name))) }
+      return { ...success, checks: await findChecks(folder) }
     },
     preflight: async ({ program }) => {
       policy?.assertProgram(program)

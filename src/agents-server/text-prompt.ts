@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { protectionFor } from '../agents/cells/protection.ts'
 import { getDriver } from '../agents/drivers/registry.ts'
 import { superviseAgent } from '../agents/supervise/supervisor.ts'
 import type { RequestBody } from '../contract/fleet/channel.ts'
@@ -8,18 +9,31 @@ import { redactAgent } from '../runtime/redact-ports.ts'
 import { createProjectRedactor } from '../storage/accounts/secrets.ts'
 import type { HostEnvironment } from '../host/create-ports.ts'
 import type { LocalAgent } from './local-agents.ts'
+import type { MachinePolicy } from './policy.ts'
 
-type TextPromptOptions = { readonly env: HostEnvironment; readonly signal: AbortSignal }
+type TextPromptOptions = {
+  readonly env: HostEnvironment
+  readonly signal: AbortSignal
+  /** Ralph's own folders. */
+  readonly ralphHomes: readonly string[]
+  /** Absent: no limits. */
+  readonly policy?: MachinePolicy | undefined
+}
 
-/** A user's own prompt, sent as written in the agent's conversation. */
+/** A user's own prompt, sent as written in the agent's conversation, in the same cell as prompts of a sprint. */
 export async function runTextPrompt(
   agent: LocalAgent,
   body: RequestBody<'prompt'>,
-  { env, signal }: TextPromptOptions,
+  { env, signal, ralphHomes, policy }: TextPromptOptions,
 ): Promise<Outcome> {
   const { asked, promptId, program } = body
   if (asked.kind !== 'text') throw new Error('this is an order')
   const driver = getDriver(program)
+  const walls = { sandbox: asked.cell ?? 'auto' }
+  const protection = await protectionFor({ walls, env, cwd: agent.folder, ralphHomes })
+  policy?.assertProtection(protection)
+  const note = (text: string) =>
+    agent.events.add({ at: Date.now(), promptId, event: { type: 'note', level: 'warning', text } })
   const supervised = superviseAgent({
     sprintDir: textPromptFolder(agent),
     cwd: agent.folder,
@@ -27,6 +41,8 @@ export async function runTextPrompt(
     driver,
     model: asked.model,
     pass: [],
+    sandbox: protection.sandbox,
+    onNote: note,
   })
   const runner = redactAgent(supervised, createProjectRedactor(agent.folder, env))
   const resume = asked.resume === true ? agent.conversations.current()?.session : undefined

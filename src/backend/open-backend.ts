@@ -7,6 +7,8 @@ import { newUuid } from '../platform/uuid.ts'
 import type { Database } from './database/database.ts'
 import { authorities, machines as machineRows } from './database/machine.ts'
 import { openDatabase, type DatabasePlace } from './database/open-database.ts'
+import { sealStoredSecrets } from './database/seal-secrets.ts'
+import { createSecretBox, type SecretBox } from './database/secret-box.ts'
 import { recordRowChanges } from './feed/event-log.ts'
 import { createOutbox, outboxTopic } from './machines/machine-state.ts'
 import { openFleet, type OpenFleet } from './open-fleet.ts'
@@ -41,6 +43,8 @@ export type BackendOptions = Pick<ListenOptions, 'host' | 'port' | 'tls' | 'behi
   readonly oidc?: OidcSettings | undefined
   /** Certificates that the backend trusts when it calls webhooks and the identity provider; default: those of Node. */
   readonly trusted?: readonly string[] | undefined
+  /** Encrypts secrets in the database; absent: they are stored as they are. */
+  readonly secretsKey?: string | undefined
   /** The address users open, if it differs from the address to listen on. */
   readonly publicOrigin?: string | undefined
   /** Users sign in with addresses that an admin sends them. */
@@ -119,14 +123,16 @@ async function openBackendParts(options: BackendOptions, opened: CloseFunction[]
     isOver = true
     return database.close()
   })
-  const authority = await openBackendAuthority(database)
-  const line = await openLines(options, { database, authority, logError: trouble })
+  const box = createSecretBox(options.secretsKey)
+  await sealStoredSecrets(database, box)
+  const authority = await openBackendAuthority(database, box)
+  const line = await openLines(options, { database, box, authority, logError: trouble })
   opened.push(line.close)
   const persons = createAuthentication(database, now)
   const userId = await ensureLocalUser(database, options.userName, now())
   if (options.adminToken !== undefined)
     await persons.registerToken(userId, newUuid(), { name: 'RALPH_ADMIN_TOKEN', token: options.adminToken })
-  const http = await serveHttp(options, { database, persons, line, logError: trouble })
+  const http = await serveHttp(options, { database, box, persons, line, logError: trouble })
   opened.push(http.close)
   return {
     database,
@@ -158,6 +164,7 @@ const errorStack = (error: unknown): string | undefined => (error instanceof Err
 
 export type BackendBase = {
   readonly database: Database
+  readonly box: SecretBox
   readonly logError: (error: unknown, doing?: string) => void
 }
 
@@ -175,7 +182,7 @@ async function openLines(
   options: BackendOptions,
   base: BackendBase & { readonly authority: Authority },
 ): Promise<OpenLines> {
-  const { database, authority, logError } = base
+  const { database, box, authority, logError } = base
   const { log, version } = options
   const known: { fleet?: OpenFleet; asking?: MachineCalls } = {}
   const fleet = () => assertDefined(known.fleet)
@@ -208,7 +215,7 @@ async function openLines(
   })
   known.asking = asking
   const engine = () => fleet().engine
-  const sender = createNotifications({ database, engine, now, newId: newUuid, post: createPost(options) })
+  const sender = createNotifications({ database, box, engine, now, newId: newUuid, post: createPost(options) })
   const { compiling, settings = {}, observed, onLost } = options
   const parts = { database, machines: asking, notifications: sender, clock: { now }, newId: newUuid }
   known.fleet = await openFleet({ ...parts, compiling, observed, settings, logError, onLost })
@@ -268,15 +275,16 @@ function createMachineAdmission(
 }
 
 /** The authority that machines trust; created at the first start and shared by all replicas. */
-async function openBackendAuthority({ db }: Database): Promise<Authority> {
+async function openBackendAuthority({ db }: Database, box: SecretBox): Promise<Authority> {
+  const open = ({ key, ...row }: typeof authorities.$inferSelect) =>
+    openAuthority({ ...row, key: box.open(key, 'authority key') })
   const [kept] = await db.select().from(authorities)
-  if (kept) return openAuthority(kept)
-  await db
-    .insert(authorities)
-    .values(await createAuthority(now()))
-    .onConflictDoNothing()
+  if (kept) return open(kept)
+  const { key, ...authority } = await createAuthority(now())
+  const row = { ...authority, key: box.seal(key, 'authority key') }
+  await db.insert(authorities).values(row).onConflictDoNothing()
   const [made] = await db.select().from(authorities)
-  return openAuthority(assertDefined(made))
+  return open(assertDefined(made))
 }
 
 /** The machine that this backend runs on. */

@@ -40,7 +40,7 @@ export async function serveHttp(
   options: BackendOptions,
   parts: BackendBase & { readonly persons: UserAuthentication; readonly line: OpenLines },
 ): Promise<HttpEndpoint> {
-  const { database, persons, line, logError } = parts
+  const { database, box, persons, line, logError } = parts
   const { version, oidc, host, port, tls, publicOrigin, behindProxy, log } = options
   const { lines } = line
   const feed = createFeed(database, { now, log: logError })
@@ -55,7 +55,7 @@ export async function serveHttp(
     secure: tls !== undefined || publicOrigin?.startsWith('https:') === true,
     addresses: () => own.addresses ?? { hosts: new Set(), origins: new Set() },
     identity: persons,
-    handlers: createHandlers(options, { database, line, ticketAddress }),
+    handlers: createHandlers(options, { database, box, line, ticketAddress }),
     ...createAccessReaders(database),
     events,
     idempotent: createIdempotency(database, now),
@@ -98,13 +98,17 @@ export async function serveHttp(
 
 type HandlerParts = {
   readonly database: Database
+  readonly box: BackendBase['box']
   readonly line: OpenLines
   readonly ticketAddress: HttpEndpoint['ticketAddress']
 }
 
 const invitationMs = 3 * 86_400_000
 
-function createHandlers(options: BackendOptions, { database, line, ticketAddress }: HandlerParts): AppDeps['handlers'] {
+function createHandlers(
+  options: BackendOptions,
+  { database, box, line, ticketAddress }: HandlerParts,
+): AppDeps['handlers'] {
   const { version, project, migrations, place } = options
   const { fleet, sender, admission } = line
   // The scope is an upper bound: what the user may do follows from the role.
@@ -114,7 +118,7 @@ function createHandlers(options: BackendOptions, { database, line, ticketAddress
   })
   const dataFolder = 'dataFolder' in place ? place.dataFolder : undefined
   return {
-    ...peopleHandlers({ database, sender, now, newId: newUuid, version, project, ticketAddress }),
+    ...peopleHandlers({ database, box, sender, now, newId: newUuid, version, project, ticketAddress }),
     ...agentHandlers(fleet),
     ...sprintHandlers(fleet),
     ...machineRouteHandlers(fleet, admission, version),

@@ -33,6 +33,12 @@ const facts: readonly Required<FactOf<MachineFact['type']>>[] = [
     costEstimated: true,
     model: 'm',
     changed: true,
+    walls: {
+      cell: 'bubblewrap',
+      network: 'allow-list',
+      limits: ['processes 4096 (cgroup v1)'],
+      hosts: { allowed: ['a.test:443'], refused: ['b.test:443'] },
+    },
     random: 0.25,
   },
   {
@@ -75,6 +81,7 @@ const facts: readonly Required<FactOf<MachineFact['type']>>[] = [
     error: 'e',
     output: 'o',
     spent: { usage: noUsage, costUsd: 1, costEstimated: true, model: 'm' },
+    walls: { cell: 'none', network: 'open', limits: [], hosts: {} },
   },
   { type: 'worktree-cleaned', at: noon, kept: 'k' },
 ]

@@ -20,8 +20,8 @@ export function emitProgress(compilation: Compilation, { hooks, worktree, steps,
   const { sprint, main, settings, sprintId } = compilation
   const { name, owner, created } = sprint.value
   const { goalPrompt, reflectionPrompt, protocol } = main.value
-  const { proof, frozen, mayChange, room } = settings
-  const { ralph, limits, timeouts, agent, model, doneWhen, review, checkpoint, sandbox, env, notify, prices } = settings
+  const { proof, frozen, mayChange, room, sandbox, cell, network } = settings
+  const { ralph, limits, timeouts, agent, model, doneWhen, review, checkpoint, env, notify, prices } = settings
   return {
     schemaVersion,
     rev: 0,
@@ -33,8 +33,8 @@ export function emitProgress(compilation: Compilation, { hooks, worktree, steps,
     ...(protocol === 'classic' && { protocol }),
     goal: sprint.value.goal ?? '',
     ralph: { ...ralph, ...omitUndefined({ goalPrompt, reflectionPrompt }), idleCount: 0 },
-    ...omitUndefined({ proof, frozen, mayChange, room }),
-    ...omitUndefined({ agent, model, doneWhen, review, checkpoint, sandbox, env, notify, prices, worktree }),
+    ...omitUndefined({ proof, frozen, mayChange, room, sandbox, cell, network }),
+    ...omitUndefined({ agent, model, doneWhen, review, checkpoint, env, notify, prices, worktree }),
     limits,
     timeouts,
     ...(expansion && emitPhases(compilation, expansion)),

@@ -109,6 +109,7 @@ export const errorCodes = {
   CHECKPOINT_FAILED: { status: 409, exit: 1, retry: true },
   WORKTREE_UNAVAILABLE: { status: 409, exit: 1, retry: false },
   SANDBOX_UNAVAILABLE: { status: 503, exit: 1, retry: false },
+  SECRETS_KEY_WRONG: { status: 500, exit: 1, retry: false },
   NETWORK_RULE_INVALID: { status: 422, exit: 1, retry: false },
   NOT_RUNNING: { status: 409, exit: 1, retry: false },
   SPRINT_LOCKED: { status: 409, exit: 1, retry: true },

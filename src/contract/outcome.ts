@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { WallsUse } from './cell.ts'
 import { fileObject } from './file-object.ts'
 import { Timestamp } from './time.ts'
 
@@ -56,6 +57,8 @@ export const Outcome = fileObject({
   resumable: z.boolean().default(false),
   /** Exit code of the process; null if it was killed or is unknown. */
   exitCode: z.int().nullable().optional(),
+  /** What stood between its process and the machine. */
+  walls: z.custom<WallsUse>().optional(),
 })
 export type Outcome = z.output<typeof Outcome>
 export type AgentQuestion = NonNullable<Outcome['question']>

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { CellSettings, Network, NetworkUse, Walls } from './cell.ts'
 import { fileObject } from './file-object.ts'
 import { Id, SprintId } from './ids.ts'
 import { FailureClass, Usage } from './outcome.ts'
@@ -116,6 +117,7 @@ export const IterationRecord = fileObject({
     .optional()
     .describe('Judgement of the reviewer, if there was a review'),
   changed: z.boolean().optional().describe('Whether the agent changed the work tree; absent: unknown'),
+  hosts: NetworkUse.optional().describe('Hosts that the agent asked for through the network of its cell'),
   checkpoint: z.string().optional().describe('Commit of the work tree after the iteration, if it changed'),
   hooks: z.literal('skipped').optional().describe('No hook ran because there was no valid report'),
   agent: z.string().optional().describe('Agent program that worked on it'),
@@ -168,6 +170,7 @@ export const LiveIteration = fileObject({
     .optional()
     .describe('Ralph ended the attempt to deliver a message; the next attempt starts at once'),
   changed: z.boolean().optional().describe('Whether the agent changed the work tree'),
+  hosts: NetworkUse.optional().describe('Hosts that the agent asked for'),
   stepsChanged: z.boolean().optional().describe('Whether its report changed the steps'),
   tampered: z.array(z.string()).optional().describe('Files that define a check and that the agent changed'),
   proof: ProofMark.optional().describe('What the proof of its claim showed'),
@@ -297,6 +300,8 @@ export const Progress = fileObject({
   review: fileObject({ agent: z.string(), model: z.string().optional() }).optional().describe('As in SPRINT.yaml'),
   checkpoint: z.boolean().optional().describe('As in SPRINT.yaml'),
   sandbox: z.enum(['auto', 'required', 'off']).optional().describe('As in SPRINT.yaml'),
+  cell: CellSettings.optional().describe('As in SPRINT.yaml'),
+  network: Network.optional().describe('As in SPRINT.yaml'),
   notify: z.array(Notify).optional().describe('As in SPRINT.yaml'),
   worktree: CompiledWorktree.optional().describe('Worktree of the sprint'),
   worktreeState: fileObject({ createdAt: Timestamp, cleanedUp: z.boolean().optional() })
@@ -338,9 +343,10 @@ export const Progress = fileObject({
     agent: z.boolean().optional(),
     model: z.string().optional(),
     missing: z.array(z.string()).optional(),
+    proof: z.enum(['required', 'optional']).optional(),
   })
     .optional()
-    .describe('Choices from the command line, which override those of phases, and agents that are not installed'),
+    .describe('Choices from the command line, which override those of the plan, and agents that are not installed'),
   agentLimits: z
     .array(fileObject({ agent: z.string(), until: Timestamp }))
     .optional()
@@ -378,6 +384,10 @@ export const Progress = fileObject({
     .describe('The last notifications, and whether they were delivered'),
   iterations: z.array(IterationRecord).default([]).describe('Receipts of the last 100 iterations'),
   hookTasks: z.array(HookTask).describe('The last 1,000 hook runs'),
+  walls: z
+    .array(Walls)
+    .optional()
+    .describe('Every kind of wall that programs of this sprint ran in; `cell: none`: they ran as the user'),
   ralphExit: RalphExit.describe('How the goal was reached'),
   stats: Stats.describe('Counters and totals'),
 })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { CellSettings, Network } from './cell.ts'
 import { fileObject, partialFileObject } from './file-object.ts'
 import { Id } from './ids.ts'
 import { Duration } from './time.ts'
@@ -43,6 +44,7 @@ export const Check = fileObject({
 })
 export type Check = z.output<typeof Check>
 
+const hookCell = z.enum(['none'])
 const onFail = z.enum(['record', 'feed-back', 'block'])
 
 export const Hook = fileObject({
@@ -60,6 +62,7 @@ export const Hook = fileObject({
     .default('record')
     .describe('What Ralph does on failure: record it, add the output to the next prompt, or stop the sprint'),
   timeout: Duration.optional().describe('Default: timeouts.hook'),
+  cell: hookCell.optional().describe('none: a `run:` hook runs as the user, without walls; the result records it'),
 })
 export type Hook = z.output<typeof Hook>
 
@@ -72,6 +75,7 @@ const HookOverride = fileObject({
   enabled: z.boolean().optional().describe('Switches the hook on or off'),
   onFail: onFail.optional().describe('What Ralph does on failure'),
   timeout: Duration.optional().describe('Default: timeouts.hook'),
+  cell: hookCell.optional().describe('none: the command runs without walls'),
 })
 export type HookOverride = z.output<typeof HookOverride>
 
@@ -197,7 +201,14 @@ export const settings = {
   limits: partialFileObject(limits).optional().describe('Limits at which the sprint stops'),
   timeouts: partialFileObject(timeouts).optional().describe('Timeouts for attempts and hooks'),
   checkpoint: z.boolean().optional().describe('Make a checkpoint commit after every iteration; default true'),
-  sandbox: z.enum(['auto', 'required', 'off']).optional().describe('Whether to use the sandbox; default auto'),
+  sandbox: z
+    .enum(['auto', 'required', 'off'])
+    .optional()
+    .describe('Short form of `cell`: auto, any cell or none at all (off); default auto'),
+  cell: CellSettings.optional().describe('Walls around agents, checks, hooks and installs; default auto'),
+  network: Network.optional().describe(
+    'What programs in the cell may reach; default: the model, registries and git remotes that you configured',
+  ),
   env: fileObject({ pass: z.array(nonEmptyText).describe('NAME, or PREFIX_* for all variables with that prefix') })
     .optional()
     .describe('Environment variables that Ralph passes to the agent'),

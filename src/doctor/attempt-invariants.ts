@@ -55,15 +55,14 @@ function findUnknownAttempts(
   return [broken('I4', `${name} is there, but attempt ${current.attempt} is the last one of the iteration`)]
 }
 
-/** An attempt with a result never runs again. A check that was killed may: it is read-only. */
+/** An attempt with a result never runs again. Checks and gates do: only a result that this run has seen counts. */
 function findRepeatedAttempts(
   all: readonly ParsedAttemptFolder[],
   { name, iteration, subject: what, repetition: turn }: ParsedAttemptFolder,
 ): Finding[] {
-  if (turn === 1) return []
+  if (turn === 1 || /^(?:check-|gate$)/.test(what)) return []
   const before = all.find((one) => one.iteration === iteration && one.subject === what && one.repetition === turn - 1)
-  const mayRepeat = ['never-started', 'aborted', ...(/^(?:check-|gate$)/.test(what) ? ['lost'] : [])]
-  if (before && mayRepeat.includes(before.state)) return []
+  if (before && ['never-started', 'aborted'].includes(before.state)) return []
   return [broken('I4', `${name} has run although ${before?.name ?? 'the one before'} is ${before?.state ?? 'gone'}`)]
 }
 

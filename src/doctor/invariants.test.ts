@@ -191,6 +191,8 @@ describe('the folders of attempts', () => {
     expect(findings({ attempts: folders('2-1 never-started', '2-1.2') })).toEqual([])
     expect(findings({ attempts: folders('2-1 aborted', '2-1.2 aborted', '2-1.3') })).toEqual([])
     expect(findings({ attempts: folders('2-check-1 lost', '2-check-1.2') })).toEqual([])
+    expect(findings({ attempts: folders('2-check-1 ended', '2-check-1.2') })).toEqual([])
+    expect(findings({ attempts: folders('2-gate ended', '2-gate.2') })).toEqual([])
     expect(findings({ attempts: folders('2-1 ended', '2-1.2') })).toEqual([
       'I4 broken: 2-1.2 has run although 2-1 is ended',
     ])

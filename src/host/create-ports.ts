@@ -30,7 +30,7 @@ export type PortOptions = Pick<Ports, 'store' | 'limits' | 'hookSlots' | 'observ
   readonly folder: string
   readonly progress: Progress
   readonly env: HostEnvironment
-  /** Wraps every agent. Checks and hook commands are the user's own and run without it. */
+  /** Wraps agents, checks, gates and hook commands; a hook with `cell: none` runs without it. */
   readonly sandbox: Sandbox | undefined
   /** Resolves the agent and model that an order names; throws if the program is not installed. */
   readonly chooseAgent: (name: string | undefined, model: string | undefined) => ChosenAgent
@@ -44,11 +44,13 @@ export type PortOptions = Pick<Ports, 'store' | 'limits' | 'hookSlots' | 'observ
 export async function createPorts(options: PortOptions): Promise<Ports> {
   const { sprintDir, sprintId, project, folder, progress, env, sandbox, lock } = options
   const { worktree } = progress
-  const place = { sprintDir, cwd: folder, env }
+  const onNote = (text: string) => options.observe({ type: 'note', level: 'warning', text })
+  const place = { sprintDir, cwd: folder, env, onNote }
   const redactor = createProjectRedactor(folder, env)
-  const settings = { project, pass: progress.env?.pass ?? [], prices: progress.prices, sandbox }
+  const pass = progress.env?.pass ?? []
+  const settings = { project, pass, prices: progress.prices, sandbox }
   const guard = removeNewLinks(sprintDir)
-  const shell = redactShell(superviseShell(place), redactor)
+  const shell = redactShell(superviseShell({ ...place, pass, cell: sandbox }), redactor)
   const workspace = await openWorkspace({ project: folder, sprintDir, sprintId })
   const hasWorktree = worktree !== undefined && folder !== project
   return {

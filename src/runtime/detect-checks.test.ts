@@ -1,40 +1,72 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { detectChecks } from './detect-checks.ts'
 
-const found = (files: Readonly<Record<string, string>>) => detectChecks((name) => files[name]).map(({ run }) => run)
-const packageJson = (test: unknown) => JSON.stringify({ name: 'x', scripts: { test } })
+const detect = (files: Readonly<Record<string, string>>) =>
+  detectChecks({ files: Object.keys(files), read: (name) => files[name] })
 
-it.each([
-  ['npm test', { 'package.json': packageJson('vitest run') }],
-  ['cargo test', { 'Cargo.toml': '' }],
-  ['go test ./...', { 'go.mod': 'module x' }],
-  ['pytest', { 'pytest.ini': '' }],
-  ['pytest', { 'conftest.py': '' }],
-  ['pytest', { 'pyproject.toml': '[tool.pytest.ini_options]\n' }],
-  ['make test', { Makefile: 'all: build\n\ntest : build\n\t./run-tests\n' }],
-  ['make test', { Makefile: 'test::\n\t./run-tests\n' }],
-])('finds %s in %j', (run, files) => {
-  expect(found(files)).toEqual([run])
-})
+const withTest = JSON.stringify({ scripts: { test: 'vitest run' } })
 
-it.each([
-  ['nothing', {}],
-  ['the placeholder of npm init', { 'package.json': packageJson('echo "Error: no test specified" && exit 1') }],
-  ['no script', { 'package.json': '{}' }],
-  ['a script that is no text', { 'package.json': packageJson(7) }],
-  ['broken JSON', { 'package.json': '{' }],
-  ['Python without pytest', { 'pyproject.toml': '[project]\nname = "x"\n' }],
-  ['a Makefile without that target', { Makefile: 'tests:\n\ttrue\nlatest: x\n.PHONY: test\n' }],
-  ['a variable of that name', { Makefile: 'test := unit\ntest::=unit\ntest = unit\n' }],
-])('finds nothing in %s', (_, files) => {
-  expect(found(files)).toEqual([])
-})
+describe('the checks of a project', () => {
+  it.each<[string, Readonly<Record<string, string>>, string]>([
+    ['npm', { 'package.json': withTest }, 'npm test'],
+    ['pnpm', { 'package.json': withTest, 'pnpm-lock.yaml': '' }, 'pnpm test'],
+    ['yarn', { 'package.json': withTest, 'yarn.lock': '' }, 'yarn test'],
+    [
+      'yarn by packageManager',
+      { 'package.json': '{"packageManager":"yarn@4.1.0","scripts":{"test":"x"}}' },
+      'yarn test',
+    ],
+    ['bun with a script', { 'package.json': withTest, 'bun.lock': '' }, 'bun run test'],
+    ['bun without a script', { 'package.json': '{}', 'bun.lockb': '', 'src/a.test.ts': '' }, 'bun test'],
+    ['deno', { 'deno.json': '{}', 'a_test.ts': '' }, 'deno test'],
+    ['deno with a task', { 'deno.jsonc': '{ // tasks\n "tasks": {"test": "deno test -A"} }' }, 'deno task test'],
+    ['pytest with settings', { 'pyproject.toml': '[tool.pytest.ini_options]' }, 'python3 -m pytest'],
+    ['pytest without settings', { 'requirements.txt': 'pytest==9\n', 'tests/test_a.py': '' }, 'python3 -m pytest'],
+    ['pytest by its functions', { 'tests/test_a.py': 'def test_a():\n    assert True\n' }, 'python3 -m pytest'],
+    [
+      'unittest by its classes',
+      { 'test_a.py': 'import unittest\n\ndef test_a(): pass\n' },
+      'python3 -m unittest discover',
+    ],
+    ['unittest', { 'test_a.py': '' }, 'python3 -m unittest discover'],
+    ['unittest in a folder', { 'tests/test_a.py': '' }, 'python3 -m unittest discover -s tests'],
+    ['unittest in a package', { 'tests/__init__.py': '', 'tests/test_a.py': '' }, 'python3 -m unittest discover'],
+    ['Django', { 'manage.py': '', 'app/tests.py': '' }, 'python3 manage.py test'],
+    ['go', { 'go.mod': 'module x' }, 'go test ./...'],
+    ['cargo', { 'Cargo.toml': '' }, 'cargo test'],
+    ['maven', { 'pom.xml': '' }, 'mvn -q test'],
+    ['maven with a wrapper', { 'pom.xml': '', mvnw: '' }, './mvnw -q test'],
+    ['gradle', { 'build.gradle.kts': '', gradlew: '' }, './gradlew test'],
+    ['rspec', { Gemfile: '', 'spec/a_spec.rb': '' }, 'bundle exec rspec'],
+    ['rake', { Rakefile: 'Rake::TestTask.new' }, 'rake test'],
+    ['mix', { 'mix.exs': '' }, 'mix test'],
+    ['composer', { 'composer.json': '{"scripts":{"test":"phpunit"}}' }, 'composer test'],
+    ['phpunit', { 'composer.json': '{}', 'phpunit.xml.dist': '' }, 'vendor/bin/phpunit'],
+    ['dotnet', { 'App.sln': '' }, 'dotnet test'],
+    ['make', { Makefile: 'all: x\n\ntest: x\n\tcc\n' }, 'make test'],
+    ['make with check', { Makefile: 'check:\n\tcc\n' }, 'make check'],
+    ['just', { justfile: 'test *args:\n  cc\n' }, 'just test'],
+  ])('are found: %s', (_, files, run) => {
+    expect(detect(files).map((found) => found.run)).toEqual([run])
+  })
 
-it('finds all checks of a project, with the default settings', () => {
-  const checks = detectChecks((name) => (['Cargo.toml', 'go.mod'].includes(name) ? '' : undefined))
+  it.each<[string, Readonly<Record<string, string>>]>([
+    [
+      'the placeholder of npm init',
+      { 'package.json': '{"scripts":{"test":"echo \\"Error: no test specified\\" && exit 1"}}' },
+    ],
+    ['a broken manifest', { 'package.json': '{' }],
+    ['a variable named test', { Makefile: 'test := x\ntest ::= y\n' }],
+    ['tests of dependencies', { '.venv/lib/test_a.py': '', 'vendor/a/test_b.py': '' }],
+    ['nothing', {}],
+  ])('are not invented from %s', (_, files) => {
+    expect(detect(files)).toEqual([])
+  })
 
-  expect(checks).toEqual([
-    { run: 'cargo test', timeout: 600_000, eachIteration: false, protect: false },
-    { run: 'go test ./...', timeout: 600_000, eachIteration: false, protect: false },
-  ])
+  it('are all proposed where a project has several languages, and name the file that gave them away', () => {
+    expect(detect({ 'package.json': withTest, 'Cargo.toml': '', Makefile: 'test:\n\tcargo test' })).toEqual([
+      { run: 'npm test', because: 'package.json' },
+      { run: 'cargo test', because: 'Cargo.toml' },
+    ])
+  })
 })

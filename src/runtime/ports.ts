@@ -1,3 +1,4 @@
+import type { WallsUse } from '../contract/cell.ts'
 import type { AgentEvent, SprintEvent } from '../contract/events.ts'
 import type { Outcome, Usage } from '../contract/outcome.ts'
 import type { CheckResult, Progress, SprintStatus } from '../contract/progress.ts'
@@ -124,14 +125,16 @@ export type ShellRequest = {
   /** Name of the attempt's folder; if it exists, the new run gets a numbered successor. */
   readonly attempt: string
   /**
-   * If an earlier run started a command under this name, join it and take its result: nothing runs twice. If that command was
-   * killed before its result was recorded, treat it as failed (`join`) or run it again (`repeat`).
+   * `join`: if an earlier run started a command under this name, take its result, so that it never runs twice; a command that
+   * was killed before its result was recorded has failed. Without it the command runs again: checks and gates never join.
    */
-  readonly ifBegun?: 'join' | 'repeat'
+  readonly ifBegun?: 'join'
   readonly transcript?: string
   readonly command: string
   readonly timeoutMs: number
   readonly env?: Readonly<Record<string, string>>
+  /** `none`: outside the cell of the sprint. */
+  readonly cell?: 'none' | undefined
 }
 
 /** `output`: the end of stdout and stderr, interleaved. */
@@ -140,6 +143,7 @@ export type ShellEnd = {
   readonly output: string
   readonly error?: string
   readonly durationMs: number
+  readonly walls?: WallsUse | undefined
 }
 
 export interface ShellRunner {

@@ -57,6 +57,7 @@ export async function runAttempt(
     costUsd: outcome.costUsd,
     costEstimated: outcome.costEstimated,
     model: outcome.model,
+    ...(outcome.walls && { walls: outcome.walls }),
     changed: before === undefined || after === undefined ? undefined : before !== after,
     random: ports.random(),
   }

@@ -19,10 +19,7 @@ export async function runGate(
   ports.observe({ type: 'gate-started', iteration, work: ref, attempt })
   const env = { SPRINT_ID: progress.sprintId, PHASE_ID: ref.step ?? ref.phase, ATTEMPT_NUMBER: String(attempt) }
   const { exitCode, output, error } = await ports.shell
-    .run(
-      { attempt: `${iteration}-gate`, ifBegun: 'repeat', command: gate.script, timeoutMs: gate.timeoutMs, env },
-      signal,
-    )
+    .run({ attempt: `${iteration}-gate`, command: gate.script, timeoutMs: gate.timeoutMs, env }, signal)
     .catch(rethrowDiskFull(createFailedGate))
   return signal.aborted ? undefined : { type: 'gate-ended', at: at(), iteration, exitCode, output, error }
 }

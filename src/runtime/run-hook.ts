@@ -8,7 +8,7 @@ import { errorMessage } from '../contract/errors.ts'
 import { pickExpense } from './outcomes.ts'
 import { rethrowDiskFull } from './disk-space.ts'
 
-type HookEnd = Pick<Extract<Fact, { type: 'hook-ended' }>, 'exitCode' | 'error' | 'output' | 'spent'>
+type HookEnd = Pick<Extract<Fact, { type: 'hook-ended' }>, 'exitCode' | 'error' | 'output' | 'spent' | 'walls'>
 
 /** Runs one hook of one iteration: a shell command, a prompt, or a slash command of the agent. */
 export async function runHook({ iteration, hookId }: OrderByType<'run-hook'>, context: OrderContext): Promise<Fact> {
@@ -34,10 +34,11 @@ async function runConfiguredHook(hook: Hook, iteration: number, context: OrderCo
   const variables = resolveHookVariables(iteration, context)
   if (hook.run !== undefined) {
     const end = await ports.shell.run(
-      { attempt, ifBegun: 'join', transcript, command: hook.run, timeoutMs, env: variables },
+      { attempt, ifBegun: 'join', transcript, command: hook.run, timeoutMs, env: variables, cell: hook.cell },
       signal,
     )
-    return { exitCode: end.exitCode, output: end.output, ...(end.error !== undefined && { error: end.error }) }
+    const { exitCode, output, error, walls } = end
+    return { exitCode, output, ...(error !== undefined && { error }), ...(walls && { walls }) }
   }
   const limit = describeSpentLimit(fromProgress(progress))
   if (limit !== undefined) return { exitCode: null, error: `not started: ${limit}` }
@@ -54,9 +55,10 @@ async function runConfiguredHook(hook: Hook, iteration: number, context: OrderCo
     signal,
   )
   const spent = pickExpense(outcome)
-  if (outcome.status === 'ok') return { exitCode: 0, spent }
+  const walls = outcome.walls && { walls: outcome.walls }
+  if (outcome.status === 'ok') return { exitCode: 0, spent, ...walls }
   const error = outcome.reason ?? outcome.status
-  return { exitCode: outcome.exitCode ?? null, error, output: outcome.text, spent }
+  return { exitCode: outcome.exitCode ?? null, error, output: outcome.text, spent, ...walls }
 }
 
 function resolveHookVariables(iteration: number, { progress, ports }: OrderContext) {

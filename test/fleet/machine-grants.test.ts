@@ -181,6 +181,29 @@ describe('a member of the fleet', () => {
     expect(body).toMatchObject(refused)
   })
 
+  it('starts no sprint that names a command of its own or leaves the cell', async () => {
+    const { id, ask } = await (await member([bob]))('scripted', bob)
+    const yaml = (fields: string) => ({ sprintYaml: `workflow: ralph\ngoal: g\n${fields}\n` })
+    const planned = [
+      'agent: "command:id"',
+      'review: {agent: "command:id"}',
+      'sandbox: off',
+      'cell: none',
+      'cell: {kind: auto, read: [/root]}',
+      'network: open',
+      'network: {private: ["localhost:5432"]}',
+      'per-iteration-hooks: [{id: h, run: id, cell: none}]',
+    ].map((fields) => ask('POST', `/api/agents/${id}/sprints`, yaml(fields)))
+    const modes = [{ program: 'command:id' }, { sandbox: 'off' }].map((fields) =>
+      ask('POST', `/api/agents/${id}/ralph-mode/start`, { taskDescription: 't', ...fields }),
+    )
+    const answers = await Promise.all([...planned, ...modes])
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 403))
+    expect(answers.map(({ body }) => String(body['title']))).toContain(
+      'you are not allowed to use "cell: none of the hook h" on this machine',
+    )
+  })
+
   it('is as powerless as the whole backend against the policy of the machine', async () => {
     const proof = join(home, 'proof')
     const owner = createApiCaller(backend.origin, { token: await backend.commandToken() })

@@ -1,54 +1,16 @@
 import { existsSync } from 'node:fs'
-import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { claude, codex } from '../agents/real-agents.ts'
 import { createRealSprint, installed } from '../agents/real-sprint.ts'
 import * as scenario from '../agents/scenarios.ts'
 import { ralphProgram, root } from '../support/paths.ts'
-import { commitAll, prints, putProgram, reportBlock } from '../support/programs.ts'
-import { createTestSprint, waitUntil, type Setup } from '../support/sprint.ts'
-import { findBubblewrap } from './bubblewrap.ts'
+import { prints, putProgram } from '../support/programs.ts'
+import { createTestSprint, waitUntil } from '../support/sprint.ts'
+import { bubblewrapFolder, claim, confined, says, tried, tries, works } from './confined.ts'
 
-const found = findBubblewrap()
-const folder = 'folder' in found ? found.folder : ''
-const why = 'missing' in found ? ` (SKIPPED: ${found.missing})` : ''
-
-const claim = { status: 'goal-complete', summary: 's', goalCompleteSummary: 'done' }
-const says = (report: unknown) =>
-  prints(
-    { type: 'system', subtype: 'init', session_id: 's', model: 'm' },
-    { type: 'result', subtype: 'success', is_error: false, result: reportBlock(report), session_id: 's', usage: {} },
-  )
-
-/** Tries each command, and writes into the project which of them went well. */
-const tries = (commands: Readonly<Record<string, string>>): string =>
-  Object.entries(commands)
-    .map(
-      ([name, command]) => `if (${command}) >/dev/null 2>&1; then echo ${name}; else echo no-${name}; fi >>tried.txt`,
-    )
-    .join('\n')
-
-/** A sprint whose agent is this script, in a repository, with the home folder of a user. */
-async function confined(script: string, { sprint, ...setup }: Setup = {}) {
-  const made = await createTestSprint({
-    ...setup,
-    sprint: { sandbox: 'required', 'done-when': [], ...sprint },
-    env: { IS_SANDBOX: '', ...setup.env },
-  })
-  await putProgram(made, 'bwrap', `exec '${folder}/bwrap' "$@"`)
-  await putProgram(made, 'claude', `${script}\n${says(claim)}`)
-  for (const name of ['.ssh', '.claude', '.npm', '.ralph']) await mkdir(made.at('../home', name))
-  await writeFile(made.at('../home/.ssh/id_rsa'), 'of the user')
-  await writeFile(made.at('../home/.ralph/secret'), 'of ralph')
-  await commitAll(made)
-  // A repository from a template without hooks has no folder for them.
-  await rm(made.at('.git/hooks'), { recursive: true })
-  return made
-}
-
-const tried = async (sprint: { readonly read: (name: string) => Promise<string> }) =>
-  (await sprint.read('tried.txt')).trim().split('\n')
+const folder = bubblewrapFolder
+const why = works.bubblewrap ? '' : ' (SKIPPED: bubblewrap does not work here)'
 
 describe.skipIf(why !== '')(`an agent in the sandbox${why}`, { timeout: 120_000 }, () => {
   it('changes its project, its state, caches, notes and its own temporary files', async () => {
@@ -171,20 +133,13 @@ while :; do sleep 0.1; done`
     expect(await sprint.progress()).toMatchObject({ 'ralph-exit': { 'final-summary': 'by tool\n\nEvidence: e' } })
   })
 
-  it("has prompts of hooks in it too; commands of hooks and checks are the user's own and run outside", async () => {
+  it('has prompts of hooks in it too', async () => {
     const sprint = await confined(tries({ system: 'touch /usr/evil' }), {
-      sprint: {
-        'per-iteration-hooks': [
-          { id: 'asks', prompt: 'look at it' },
-          { id: 'runs', run: 'touch ../by-hook' },
-        ],
-        'done-when': [{ run: 'touch ../by-check' }],
-      },
+      sprint: { 'per-iteration-hooks': [{ id: 'asks', prompt: 'look at it' }] },
     })
 
     expect(await sprint.run()).toMatchObject({ exitCode: 0 })
     expect(await tried(sprint)).toEqual(['no-system', 'no-system'])
-    expect([sprint.has('../by-hook'), sprint.has('../by-check')]).toEqual([true, true])
   })
 
   it.each([claude, codex])('works, if it is the real $name', async (agent) => {

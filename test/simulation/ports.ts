@@ -107,7 +107,6 @@ function waitUntil({ timeline }: World, life: Life, at: number, signal: AbortSig
 /** States of an earlier attempt after which a new one starts; in all other states it is joined. */
 const restartStates = {
   join: ['never-started', 'aborted'],
-  repeat: ['never-started', 'aborted', 'lost'],
   none: undefined,
 }
 
@@ -118,8 +117,11 @@ function claimAttempt(world: World, base: string, kind: keyof typeof restartStat
     const before = world.attempts.get(name)
     if (before && states && !states.includes(before.state)) return before
     // No process survives of an attempt that is not joined.
-    if (before) before.alive = false
-    if (before) continue
+    if (before) {
+      before.alive = false
+      if (before.state === 'running') before.state = 'lost'
+      continue
+    }
     const attempt: Attempt = {
       name,
       base,
@@ -137,7 +139,8 @@ function start(world: World, attempt: Attempt, played: PlayedAttempt<unknown>): 
   const { attempts, timeline, violate } = world
   if (world.transcripts.has(attempt.name)) violate('I9', `the transcript of ${attempt.name} was overwritten`)
   world.transcripts.add(attempt.name)
-  if (world.finished.has(attempt.base)) violate('I4', `${attempt.base} runs again after it has ended`)
+  const mayRepeat = /-(?:check-\d+|gate)$/.test(attempt.base)
+  if (!mayRepeat && world.finished.has(attempt.base)) violate('I4', `${attempt.base} runs again after it has ended`)
   for (const other of attempts.values()) {
     if (other.base === attempt.base && other !== attempt && other.alive) {
       violate('I5', `${attempt.name} starts while ${other.name} lives`)

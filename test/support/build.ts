@@ -6,7 +6,7 @@ import { ralphProgram, root } from './paths.ts'
 
 /** Once before all tests: builds the program that users run from the current sources. */
 export function setup(): void {
-  const build = [join(root, 'scripts/build.mjs'), 'src/cli', 'src/scripted-agent', 'src/acp-bridge']
+  const build = [join(root, 'scripts/build.mjs'), 'src', 'src/cli', 'src/scripted-agent', 'src/acp-bridge']
   const { status, stdout, stderr } = spawnSync(process.execPath, build, { cwd: root, encoding: 'utf8' })
   if (status !== 0) throw new Error(`the build fails, so there is nothing to test:\n${stdout}${stderr}`)
   keepCompiled()

@@ -292,6 +292,8 @@ describe('by keyboard', () => {
     await page().getByLabel('Task').waitFor({ state: 'hidden' })
     await page().keyboard.press('n')
     expect(await page().getByLabel('Task').inputValue()).toBe('Make it faster')
+    await page().getByLabel('Where', { exact: true }).fill('docs')
+    await page().keyboard.press('Enter')
     await page().getByLabel('npm test').waitFor()
     await page().getByLabel('Task').press('Control+Enter')
     await page().getByRole('heading', { name: 'Make it faster' }).waitFor()

@@ -1,9 +1,8 @@
+import type { CellKind, CellLimits } from '../../contract/cell.ts'
 import type { Mount } from './mounts.ts'
 
 /** Set for a program in a cell and all that it starts, `ralph mcp` among them, which then cannot see the processes outside. */
 export const sandboxVariable = 'RALPH_SANDBOX'
-
-export type CellKind = 'bubblewrap' | 'namespaces' | 'container' | 'none'
 
 /** A program as the caller would start it without a cell. */
 export type Command = {
@@ -12,11 +11,10 @@ export type Command = {
   readonly env: Readonly<Record<string, string>>
 }
 
-/** What a sprint asks for. `sandbox: auto | required | off` is its short form. */
+/** What is in a cell, whatever its kind. */
 export type CellSpec = {
-  readonly kind: CellKind
   readonly network: NetworkSpec
-  readonly limits: Limits
+  readonly limits: CellLimits
   /** More that can be read: absolute paths, or below the home folder with `~/`. */
   readonly read: readonly string[]
   /** More that can be written. */
@@ -25,9 +23,6 @@ export type CellSpec = {
 
 /** `open`: the machine's own network. `closed`: none. Otherwise what the user configured, and these names. */
 export type NetworkSpec = 'open' | 'closed' | { readonly allow: readonly string[]; readonly private: readonly string[] }
-
-/** Enforced where the machine has a cgroup that Ralph may write to; `Enforcement` in the guarantees says whether it was. */
-export type Limits = { readonly processes?: number; readonly memoryBytes?: number; readonly cpus?: number }
 
 /** What a cell holds a program to, for the result of a sprint. */
 export type Guarantees = {

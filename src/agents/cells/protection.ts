@@ -1,10 +1,12 @@
+import type { CellKind, Walls } from '../../contract/cell.ts'
 import { RalphError } from '../../contract/errors.ts'
-import type { Progress } from '../../contract/progress.ts'
 import { isDeclaredSandbox } from '../drivers/sandbox-flag.ts'
-import type { Availability, Cell, CellKind, CellSpec, CellTools, Guarantees, Machine, NetworkSpec } from './cell.ts'
+import type { Availability, Cell, CellTools, Guarantees, Machine, NetworkSpec } from './cell.ts'
+import { resolveCellRequest, type CellRequest, type WallSettings } from './cell-request.ts'
+import { planLimits } from './limits.ts'
 import { none } from './none.ts'
 import { automaticCells, cells } from './registry.ts'
-import { openSandbox, type Sandbox } from './sandbox.ts'
+import { networkMode, openSandbox, type Sandbox } from './sandbox.ts'
 
 /** What stands between the agent and the rest of this machine, and one line about it. */
 export type Protection = {
@@ -14,20 +16,17 @@ export type Protection = {
   /** For the result of the sprint. */
   readonly kind: CellKind
   readonly guarantees: Guarantees
-  readonly network: 'open' | 'closed' | 'allow-list'
+  readonly network: Walls['network']
 }
 
 export type ProtectionRequest = {
-  readonly wanted: Progress['sandbox']
+  /** What the sprint asks for. */
+  readonly walls: WallSettings
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
   readonly ralphHomes: readonly string[]
   /** What an agent writes besides its work: its notes. */
   readonly alsoWritable?: readonly string[]
-  /** A certain cell instead of the best one. `none` is chosen by `wanted: off`. */
-  readonly cell?: Partial<CellSpec> | undefined
-  /** One line for the user, e.g. about a host that was refused. */
-  readonly onNote?: ((text: string) => void) | undefined
 }
 
 /** What this machine can do. */
@@ -50,13 +49,12 @@ function probe(cell: Cell, machine: Machine): Promise<Availability> {
 }
 
 /** The best cell that works here, or why there is none. */
-export async function sandboxCapability({
-  env,
-  cwd,
-  cell,
-}: Pick<ProtectionRequest, 'env' | 'cwd' | 'cell'>): Promise<Capability> {
+export async function sandboxCapability(
+  { env, cwd }: Pick<ProtectionRequest, 'env' | 'cwd'>,
+  kind?: CellRequest['kind'],
+): Promise<Capability> {
   const machine = { platform: process.platform, path: env['PATH'] ?? '', cwd }
-  const wanted = cell?.kind === undefined ? automaticCells : [cells[cell.kind] ?? none]
+  const wanted = kind === undefined ? automaticCells : [cells[kind] ?? none]
   const reasons: string[] = []
   for (const each of wanted) {
     const found = await probe(each, machine)
@@ -65,33 +63,37 @@ export async function sandboxCapability({
     }
     if (!found.available) reasons.push(found.reason)
   }
-  return { kind: 'none', reason: reasons.join(', and ') || 'no cell was asked for' }
+  return { kind: 'none', reason: reasons.join(', and ') }
 }
 
-/** What the user configured, and nothing else. */
-const usualNetwork: NetworkSpec = { allow: [], private: [] }
-
-/** Throws SANDBOX_UNAVAILABLE if there must be a sandbox and cannot be one. */
+/** Throws SANDBOX_UNAVAILABLE if the sprint asks for walls that this machine cannot have. */
 export async function protectionFor(request: ProtectionRequest): Promise<Protection> {
-  const { wanted = 'auto', env, ralphHomes, alsoWritable = [], cell, onNote } = request
-  if (wanted === 'off') return unprotected('none, because "sandbox: off" says so')
-  if (wanted === 'auto' && isDeclaredSandbox(env)) {
+  const { walls, env, ralphHomes, alsoWritable = [] } = request
+  const { mode, kind, spec } = resolveCellRequest(walls)
+  if (mode === 'none') return unprotected(`none, because "${walls.cell ? 'cell: none' : 'sandbox: off'}" says so`)
+  if (mode === 'auto' && isDeclaredSandbox(env)) {
     return unprotected('none of Ralph, because IS_SANDBOX says that this machine is one')
   }
-  const capability = await sandboxCapability(request)
-  if (capability.kind !== 'none') {
-    const { network = usualNetwork, limits = {}, read = [], write = [] } = cell ?? {}
-    const spec = { network, limits, read, write: [...write, ...alsoWritable] }
-    const sandbox = openSandbox({ cell: capability.cell, tools: capability.tools, spec, ralphHomes, onNote })
-    const { kind, guarantees } = capability.cell
-    const text = `${capabilityText(capability)}; network: ${networkText(network)}`
-    return { sandbox, text, kind, guarantees, network: typeof network === 'string' ? network : 'allow-list' }
+  const capability = await sandboxCapability(request, kind)
+  if (capability.kind === 'none') {
+    if (mode === 'auto') return unprotected(capabilityText(capability))
+    throw unavailable(`the sprint requires a cell: ${capability.reason}`)
   }
-  if (wanted === 'auto') return unprotected(capabilityText(capability))
-  throw new RalphError('SANDBOX_UNAVAILABLE', `the sprint requires a sandbox: ${capability.reason}`, {
+  const { texts, missing } = planLimits(spec.limits)
+  if (missing.length > 0) {
+    throw unavailable(`the sprint limits ${missing.join(' and ')}, which this machine cannot: no cgroup can be written`)
+  }
+  const { cell, tools } = capability
+  const sandbox = openSandbox({ cell, tools, spec: { ...spec, write: [...spec.write, ...alsoWritable] }, ralphHomes })
+  const { guarantees } = cell
+  const text = [capabilityText(capability), `network: ${networkText(spec.network)}`, ...limitsText(texts)].join('; ')
+  return { sandbox, text, kind: cell.kind, guarantees, network: networkMode(spec.network) }
+}
+
+const unavailable = (message: string): RalphError =>
+  new RalphError('SANDBOX_UNAVAILABLE', message, {
     hint: 'install bubblewrap (bwrap), or run it in a container and say "sandbox: off"',
   })
-}
 
 const unprotected = (text: string): Protection => ({ text, kind: 'none', guarantees: none.guarantees, network: 'open' })
 
@@ -100,5 +102,10 @@ export const capabilityText = (capability: Capability): string =>
     ? `none, because ${capability.reason}`
     : `${capability.kind} ${capability.version}: the agent sees and changes the project and its own state, nothing else`
 
-const networkText = (network: NetworkSpec): string =>
-  typeof network === 'string' ? network : 'the model, registries and remotes that you configured'
+function networkText(network: NetworkSpec): string {
+  if (typeof network === 'string') return network
+  const more = [...network.allow, ...network.private]
+  return `the model, registries and remotes that you configured${more.length > 0 ? `, and ${more.join(', ')}` : ''}`
+}
+
+const limitsText = (texts: readonly string[]): string[] => (texts.length === 0 ? [] : [`limits: ${texts.join(', ')}`])

@@ -1,5 +1,6 @@
 import { bubblewrap } from './bubblewrap.ts'
-import type { Cell, CellKind } from './cell.ts'
+import type { CellKind } from '../../contract/cell.ts'
+import type { Cell } from './cell.ts'
 import { namespaces } from './namespaces.ts'
 import { none } from './none.ts'
 

@@ -1,8 +1,18 @@
 import { join } from 'node:path'
+import type { NetworkUse, Walls, WallsUse } from '../../contract/cell.ts'
 import { realPath } from '../../platform/files/files.ts'
 import type { Driver } from '../drivers/driver.ts'
-import { sandboxVariable, type Cell, type CellPlan, type CellSpec, type CellTools, type Command } from './cell.ts'
+import {
+  sandboxVariable,
+  type Cell,
+  type CellPlan,
+  type CellSpec,
+  type CellTools,
+  type Command,
+  type NetworkSpec,
+} from './cell.ts'
 import { clearCellFolder, makeCellFolder, type CellPlace } from './cell-files.ts'
+import { openLimits, planLimits, withRlimits, type LimitPlan, type OpenedLimits } from './limits.ts'
 import { orderMounts } from './mounts.ts'
 import { openNetwork, resolveRules, type CellNetwork, type NetworkReport } from './cell-network.ts'
 import { findPlaces, homeFolder, resolveTold } from './places.ts'
@@ -13,6 +23,8 @@ export type Confined = {
   readonly folder: string
   readonly sprintDir: string
   readonly cwd: string
+  /** One line for the user, e.g. about a host that was refused. */
+  readonly onNote?: ((text: string) => void) | undefined
 }
 
 /** A cell around programs: agents, checks and hooks. */
@@ -21,39 +33,42 @@ export interface Sandbox {
   /** The same program inside. Also called for an attempt that is joined: its network is served again. */
   readonly around: (program: Command, place: Confined) => Promise<Command>
   /** After the attempt: what it had for itself goes. */
-  readonly clear: (place: Pick<Confined, 'folder' | 'sprintDir'>) => Promise<Cleared>
+  readonly clear: (place: Pick<Confined, 'folder' | 'sprintDir' | 'onNote'>) => Promise<WallsUse>
 }
 
-/** `planted`: files that the program left where git would obey them, and that were removed. */
-export type Cleared = { readonly planted: readonly string[]; readonly network?: NetworkReport | undefined }
+/** Of a program that runs as the user. */
+export const noWalls: WallsUse = { cell: 'none', network: 'open' }
 
 export type SandboxOptions = {
   readonly cell: Cell
   readonly tools: CellTools
-  readonly spec: Pick<CellSpec, 'network' | 'limits' | 'read' | 'write'>
+  readonly spec: CellSpec
   readonly ralphHomes: readonly string[]
-  /** One line for the user, e.g. about a host that was refused. */
-  readonly onNote?: ((text: string) => void) | undefined
   /** Instead of the system's resolver, for tests. */
   readonly resolve?: ((host: string) => Promise<readonly string[]>) | undefined
 }
 
 export function openSandbox(options: SandboxOptions): Sandbox {
-  const { cell, tools, spec, ralphHomes, onNote, resolve } = options
-  const networks = new Map<string, CellNetwork>()
+  const { cell, tools, spec, ralphHomes, resolve } = options
+  const limits = planLimits(spec.limits)
+  const attempts = new Map<string, { readonly network: CellNetwork; readonly limits: OpenedLimits }>()
+  // One line per sprint for each refused host.
+  const noted = new Set<string>()
   // Once for all attempts: an agent can write lockfiles, and must not allow itself a host with one.
   const pinned = new Map<string, ReturnType<typeof resolveRules>>()
   return {
     kind: cell.kind,
-    async around(program, { driver, folder, sprintDir, cwd }) {
+    async around(program, { driver, folder, sprintDir, cwd, onNote }) {
       const env = cellEnvironment(program.env, cell.kind)
       const place: CellPlace = { folder, sprintDir, cwd, env }
       const files = await makeCellFolder(place)
-      const asked = { spec: spec.network, folder: files.network, cwd, env: program.env, driver, onNote, resolve }
+      const note = onNote && once(noted, onNote)
+      const asked = { spec: spec.network, folder: files.network, cwd, env: program.env, driver, onNote: note, resolve }
       const rules = pinned.get(driver?.name ?? '') ?? resolveRules(asked)
       pinned.set(driver?.name ?? '', rules)
       const network = await openNetwork({ ...asked, rules: await rules })
-      networks.set(folder, network)
+      const groups = openLimits(limits, folder)
+      attempts.set(folder, { network, limits: groups })
       const told = driver && toldFolder(folder)
       const programs = [process.execPath, program.file]
       const view = await findPlaces({ driver, cwd, sprintDir, told, env, programs, ralphHomes, files, ...spec })
@@ -64,20 +79,48 @@ export function openSandbox(options: SandboxOptions): Sandbox {
         uid: files.uid,
         gid: files.gid,
         systemCallFilter: files.systemCallFilter,
-        cgroups: [],
+        cgroups: groups.join,
         folders: told === undefined ? [] : [resolveTold(told, sprintDir)],
         scratch: files.scratch,
       }
-      const inside = network.around({ ...program, env: { ...env, ...network.env } })
+      const inside = withRlimits(network.around({ ...program, env: { ...env, ...network.env } }), limits)
       return cell.wrap(inside, plan, tools)
     },
     async clear(place) {
-      const network = networks.get(place.folder)
-      networks.delete(place.folder)
-      await network?.close()
-      return { planted: await clearCellFolder(place), network: network?.report() }
+      const attempt = attempts.get(place.folder)
+      attempts.delete(place.folder)
+      await attempt?.network.close()
+      await attempt?.limits.close()
+      for (const path of await clearCellFolder(place)) {
+        place.onNote?.(`removed ${path}, which a program left where git would obey it`)
+      }
+      const { mode = networkMode(spec.network), ...visits } = attempt?.network.report() ?? {}
+      return { cell: cell.kind, network: mode, ...limitTexts(limits), ...hostNames(visits) }
     },
   }
+}
+
+const once = (known: Set<string>, say: (text: string) => void) => (text: string) => {
+  if (known.has(text)) return
+  known.add(text)
+  say(text)
+}
+
+export const networkMode = (network: NetworkSpec): Walls['network'] =>
+  typeof network === 'string' ? network : 'allow-list'
+
+const limitTexts = ({ texts }: LimitPlan) => (texts.length === 0 ? {} : { limits: [...texts] })
+
+/** For the receipt; absent if nothing was asked for. */
+function hostNames({ allowed = {}, refused = {} }: Partial<NetworkReport>): { hosts?: NetworkUse } {
+  const hosts = { ...rankHosts('allowed', allowed), ...rankHosts('refused', refused) }
+  return Object.keys(hosts).length === 0 ? {} : { hosts }
+}
+
+/** Those that were asked for most often first. */
+function rankHosts(name: keyof NetworkUse, counts: Readonly<Record<string, number>>): NetworkUse {
+  const ranked = Object.entries(counts).toSorted(([, a], [, b]) => b - a)
+  return ranked.length === 0 ? {} : { [name]: ranked.map(([host]) => host) }
 }
 
 /** Where an attempt's agent may write besides its work: reports that it makes by a tool. */

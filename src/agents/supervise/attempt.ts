@@ -30,7 +30,7 @@ export async function claimAttemptFolder(
   for (let n = 2; exists(resolveFolder(name)); n++) {
     const state = await settledState(resolveFolder(name))
     if (!startAgain.includes(state)) break
-    if (state === 'never-started' || state === 'aborted') killMarked(attemptMark(sprintDir, name))
+    killMarked(attemptMark(sprintDir, name))
     name = `${attempt}.${n}`
   }
   const link = transcript === undefined ? undefined : join(sprintDir, 'transcripts', transcript)

@@ -71,6 +71,17 @@ export function buildAgentEnv(
   return { ...env, ...extra }
 }
 
+/** Where tools are and how they behave; no model, no service and no secret. */
+const toolVariables = [
+  'LANGUAGE LD_LIBRARY_PATH CI NO_COLOR FORCE_COLOR NODE_ENV NODE_OPTIONS npm_config_registry COREPACK_* PIP_INDEX_URL',
+  'JAVA_HOME GOROOT GOPATH GOPROXY GOFLAGS GOPRIVATE NVM_DIR VOLTA_HOME PYENV_ROOT PYENV_VERSION VIRTUAL_ENV CONDA_PREFIX',
+  'RBENV_ROOT RUSTUP_HOME RUSTUP_TOOLCHAIN CARGO_HOME DOTNET_ROOT SDKMAN_DIR MISE_DATA_DIR ASDF_DIR',
+].flatMap((names) => names.split(' '))
+
+/** The environment of checks, gates and hooks in a cell: they run what an agent wrote. */
+export const buildCommandEnv = (userEnv: EnvVariables, pass: readonly string[]): Record<string, string> =>
+  buildAgentEnv({ env: toolVariables }, userEnv, pass, {})
+
 /** Identifies the paying account, as far as the environment decides it: user, keys and folders of the program. Do not display. */
 export function identifyAccount(driver: Pick<Driver, 'env'>, userEnv: EnvVariables): string {
   const decides = createNameMatcher(['HOME', ...driver.env])

@@ -2,8 +2,10 @@ import type { AttemptState, EndReason } from '../../platform/processes/attempt-f
 import { createActivityClock } from '../../platform/clock.ts'
 import { superviseProcess } from '../../platform/processes/supervised-process.ts'
 import type { ShellRunner } from '../../runtime/ports.ts'
-import type { Sandbox } from '../cells/sandbox.ts'
+import type { WallsUse } from '../../contract/cell.ts'
+import { noWalls, type Sandbox } from '../cells/sandbox.ts'
 import { claimAttemptFolder, type AttemptLocation } from './attempt.ts'
+import { buildCommandEnv } from './environment.ts'
 
 /** How much of the output state and prompts keep; the attempt's folder has all of it. */
 const tailBytes = 16 * 1024
@@ -11,13 +13,21 @@ const outputCapBytes = 1024 ** 3
 
 export type ShellOptions = AttemptLocation & {
   readonly env: Readonly<Record<string, string | undefined>>
+  /** Variables that SPRINT.yaml adds to the allow-list of a cell. */
+  readonly pass?: readonly string[]
   /** Encloses every command, if there is one: checks and hooks run what an agent wrote. */
   readonly cell?: Sandbox | undefined
+  readonly onNote?: ((text: string) => void) | undefined
 }
 
-/** Runs checks and `run:` hooks in the user's environment, under the same supervisor as agents. */
-export const superviseShell = ({ sprintDir, cwd, env, cell }: ShellOptions): ShellRunner => ({
-  async run({ timeoutMs, command, env: extra = {}, ...request }, signal) {
+/**
+ * Runs checks, gates and `run:` hooks under the same supervisor as agents: in the cell of the sprint with an allow-list of
+ * variables, or as the user with all of them where there is no cell.
+ */
+export const superviseShell = (options: ShellOptions): ShellRunner => ({
+  async run({ timeoutMs, command, env: extra = {}, cell: chosen, ...request }, signal) {
+    const { sprintDir, cwd, env, onNote, pass = [] } = options
+    const cell = chosen === 'none' ? undefined : options.cell
     const { folder, mark, showAgain } = await claimAttemptFolder(
       sprintDir,
       request,
@@ -27,8 +37,9 @@ export const superviseShell = ({ sprintDir, cwd, env, cell }: ShellOptions): She
     const now = createActivityClock()
     let started = now()
     const args = ['-c', `exec 2>&1\n${command}`]
-    const bare = { file: '/bin/sh', args, env: { ...definedShellVariables(env), ...extra } }
-    const program = (await cell?.around(bare, { folder, sprintDir, cwd })) ?? bare
+    const variables = cell ? buildCommandEnv(env, pass) : definedShellVariables(env)
+    const bare = { file: '/bin/sh', args, env: { ...variables, ...extra } }
+    const program = (await cell?.around(bare, { folder, sprintDir, cwd, onNote })) ?? bare
     const { code, ended, lost } = await superviseProcess({
       folder,
       ...program,
@@ -44,18 +55,17 @@ export const superviseShell = ({ sprintDir, cwd, env, cell }: ShellOptions): She
       },
       signal,
     })
-    await cell?.clear({ folder, sprintDir })
+    const walls: WallsUse = (await cell?.clear({ folder, sprintDir, onNote })) ?? noWalls
     showAgain()
     const error = describeShellFailure(ended, lost, timeoutMs)
-    return { exitCode: code, output: tail.text(), durationMs: now() - started, ...(error && { error }) }
+    return { exitCode: code, output: tail.text(), durationMs: now() - started, walls, ...(error && { error }) }
   },
 })
 
 /** States of an earlier attempt after which a new one starts; in all other states it is joined. */
-const restartStates: Readonly<Record<'restart' | 'join' | 'repeat', readonly AttemptState[]>> = {
+const restartStates: Readonly<Record<'restart' | 'join', readonly AttemptState[]>> = {
   restart: ['never-started', 'running', 'ended', 'aborted', 'lost'],
   join: ['never-started', 'aborted'],
-  repeat: ['never-started', 'aborted', 'lost'],
 }
 
 function describeShellFailure(ended: EndReason | undefined, lost: boolean, timeoutMs: number): string | undefined {

@@ -16,7 +16,7 @@ import type { Driver } from '../drivers/driver.ts'
 import { buildAgentEnv } from './environment.ts'
 import { estimateUsd } from './prices.ts'
 import { isDeclaredSandbox } from '../drivers/sandbox-flag.ts'
-import type { Sandbox } from '../cells/sandbox.ts'
+import { noWalls, type Sandbox } from '../cells/sandbox.ts'
 import { withMcpReport } from './mcp-report.ts'
 import { createTextJoiner } from '../transcript/text-joiner.ts'
 
@@ -36,6 +36,8 @@ export type AgentOptions = AttemptLocation & {
   readonly prices?: Readonly<Record<string, Price>> | undefined
   /** Wraps every attempt, if set. */
   readonly sandbox?: Sandbox | undefined
+  /** One line for the user, e.g. about a host that was refused. */
+  readonly onNote?: ((text: string) => void) | undefined
   /** Time for an agent to exit after TERM; default: 10 s. */
   readonly graceMs?: number
   /** Output limit of an attempt; default: 1 GiB. */
@@ -44,7 +46,7 @@ export type AgentOptions = AttemptLocation & {
 
 /** Turns a driver into an agent that the runtime can run. Besides the shell, the only code that starts programs. */
 export function superviseAgent(options: AgentOptions): AgentRunner {
-  const { driver, sprintDir, cwd, project = cwd, model, sandbox } = options
+  const { driver, sprintDir, cwd, project = cwd, model, sandbox, onNote } = options
   return {
     name: driver.name,
     transcriptPath: (transcript) => join(sprintDir, 'transcripts', transcript),
@@ -67,7 +69,7 @@ export function superviseAgent(options: AgentOptions): AgentRunner {
       const programFile = findProgram(invocation.file, env['PATH'] ?? '', project)
       if (!programFile) throw programNotFound(driver)
       const bare = { file: driver.native?.(realPath(programFile), isFile) ?? programFile, args: invocation.args, env }
-      const program = (await sandbox?.around(bare, { driver, folder, sprintDir, cwd })) ?? bare
+      const program = (await sandbox?.around(bare, { driver, folder, sprintDir, cwd, onNote })) ?? bare
       const watch = watchAttempt(driver, request, options)
       const { code, ended } = await superviseProcess({
         folder,
@@ -82,10 +84,10 @@ export function superviseAgent(options: AgentOptions): AgentRunner {
         signal,
         ...(options.graceMs !== undefined && { graceMs: options.graceMs }),
       })
-      await sandbox?.clear({ folder, sprintDir })
+      const walls = (await sandbox?.clear({ folder, sprintDir, onNote })) ?? noWalls
       showAgain()
       const outcome = withMcpReport(watch.finish({ folder, code, ended }), folder)
-      return { ...withPrice(outcome, watch.model(), options.prices), exitCode: code }
+      return { ...withPrice(outcome, watch.model(), options.prices), exitCode: code, walls }
     },
   }
 }

@@ -12,6 +12,7 @@ import type { Database } from './database.ts'
 import * as event from './event.ts'
 import * as executor from './executor.ts'
 import * as machine from './machine.ts'
+import * as machineGrant from './machine-grant.ts'
 import { openDatabase } from './open-database.ts'
 import * as question from './question.ts'
 import * as sprint from './sprint.ts'
@@ -19,7 +20,20 @@ import * as usage from './usage.ts'
 import * as user from './user.ts'
 import * as webhook from './webhook.ts'
 
-const nouns = [agent, agentPrompt, audit, event, executor, machine, question, sprint, usage, user, webhook]
+const nouns = [
+  agent,
+  agentPrompt,
+  audit,
+  event,
+  executor,
+  machine,
+  machineGrant,
+  question,
+  sprint,
+  usage,
+  user,
+  webhook,
+]
 
 const openTestDatabase = async (...given: Parameters<typeof openDatabase>): Promise<Database> => {
   const database = await openDatabase(...given)

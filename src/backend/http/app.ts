@@ -18,7 +18,7 @@ import {
   readSessionCookie,
   readBearerToken,
 } from './calls/credentials.ts'
-import type { MachineRights } from '../machines/machine-rights.ts'
+import type { MachineRights } from '../fleet/machine-rights.ts'
 import type { EventStreams } from './streams/event-streams.ts'
 import { assertSameSite, type Addresses } from './guard.ts'
 import { safeHeaders } from './headers.ts'

@@ -7,7 +7,10 @@ import type { Database } from '../database/database.ts'
 import { deliveries, webhooks } from '../database/webhook.ts'
 import type { Engine, EngineTask } from '../engine/engine.ts'
 import { openEngine } from '../engine/open-engine.ts'
+import { createSecretBox } from '../database/secret-box.ts'
 import { createNotifications } from './notifications.ts'
+
+const box = createSecretBox(undefined)
 
 describe('webhooks', () => {
   let database: Database
@@ -26,6 +29,7 @@ describe('webhooks', () => {
     const tasks: EngineTask[] = []
     const sender = createNotifications({
       database,
+      box,
       engine: () => ({ enqueue: async (tx, task) => tx.afterCommit(() => tasks.push(task)) }),
       now,
       newId: newUuid,
@@ -99,7 +103,7 @@ describe('webhooks', () => {
       if (!opened.engine) throw new Error('the engine is not open')
       return opened.engine
     }
-    const sender = createNotifications({ database, engine, now: Date.now, newId: newUuid, post })
+    const sender = createNotifications({ database, box, engine, now: Date.now, newId: newUuid, post })
     const deliver = (input: unknown) => sender.deliver(z.object({ id: z.string(), at: z.number() }).parse(input))
     opened.engine = await openEngine(database, { handlers: { deliver }, onLost: () => {} })
     onTestFinished(() => opened.engine?.close(), 60_000)

@@ -2,12 +2,14 @@ import { and, eq } from 'drizzle-orm'
 import type { Delivery } from '../../contract/fleet/webhook.ts'
 import { formatTimestamp } from '../../contract/time.ts'
 import type { Database, Tx } from '../database/database.ts'
+import type { SecretBox } from '../database/secret-box.ts'
 import { deliveries, webhooks } from '../database/webhook.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { DeliveryAttempt, Notice, Notifications } from '../fleet/notice.ts'
 
 export type NotificationsDeps = {
   readonly database: Database
+  readonly box: Pick<SecretBox, 'open'>
   readonly engine: () => Pick<Engine, 'enqueue'>
   readonly now: () => number
   readonly newId: () => string
@@ -99,7 +101,8 @@ async function sendDelivery({ id, at }: DeliveryAttempt, deps: NotificationsDeps
   const save = (fields: Partial<DeliveryRow>) => db.update(deliveries).set(fields).where(eq(deliveries.id, id))
   if (!hook?.enabled) return void (await save({ status: 'suppressed', nextTryAt: null }))
   const body = JSON.stringify({ id, ...asObject(delivery.body) })
-  const error = await deps.post(delivery.to, body, { secret: hook.secret, id }).then(
+  const secret = deps.box.open(hook.secret, 'webhook secret')
+  const error = await deps.post(delivery.to, body, { secret, id }).then(
     () => undefined,
     (cause: unknown) => (cause instanceof Error ? cause.message : String(cause)),
   )

@@ -9,6 +9,7 @@ import { agentPrompts, type PromptRow } from '../database/agent-prompt.ts'
 import { timestampMs } from '../database/columns.ts'
 import { sprintOrders, type OrderRow, type SprintRow } from '../database/sprint.ts'
 import { recordRowChanges } from '../feed/event-log.ts'
+import { mayLeaveCell } from '../fleet/sprint-rights.ts'
 import { forecastPrompt, scheduleDispatch } from './orders.ts'
 import { applyFact } from './facts.ts'
 import { notFoundError, readSprintRow, updateAgent, type AgentTransaction } from '../fleet/transaction.ts'
@@ -191,7 +192,7 @@ async function startPrompt(t: AgentTransaction, sprint: SprintRow | undefined, p
   const now = t.fleet.clock.now()
   const { leaseMs } = t.fleet.settings
   t.tx.afterCommit(() => meters.promptWaitSeconds.observe({}, Math.max(0, now - prompt.createdAt) / 1000))
-  const { asked, text } = buildPromptSource(t.agent, sprint, prompt)
+  const { asked, text } = await buildPromptSource(t, sprint, prompt)
   const attempt = prompt.sprintId === null ? prompt.attempt + 1 : prompt.attempt
   const isRalph = asked.kind === 'order' && isNotesProtocol(asked.protocol)
   const ralphModeLastPromptAt = isRalph ? now : t.agent.ralphModeLastPromptAt
@@ -210,11 +211,14 @@ async function startPrompt(t: AgentTransaction, sprint: SprintRow | undefined, p
   t.agent = { ...t.agent, state: 'running', ralphModeLastPromptAt }
 }
 
-function buildPromptSource(agent: AgentRow, sprint: SprintRow | undefined, next: NextPrompt) {
-  const { sprintId, iteration, attempt, prompt, model } = next
+async function buildPromptSource({ agent, tx }: AgentTransaction, sprint: SprintRow | undefined, next: NextPrompt) {
+  const { id, sprintId, iteration, attempt, prompt, model } = next
   if (sprintId === null || iteration === null || !sprint) {
     const resume = agent.inConversation
-    return { text: prompt, asked: { kind: 'text' as const, text: prompt, resume, ...(model !== null && { model }) } }
+    const [row] = await tx.db.select({ by: agentPrompts.userId }).from(agentPrompts).where(eq(agentPrompts.id, id))
+    const cell = (await mayLeaveCell(tx.db, row?.by, agent.machineId)) ? ('auto' as const) : ('required' as const)
+    const asked = { kind: 'text' as const, text: prompt, resume, cell, ...(model !== null && { model }) }
+    return { text: prompt, asked }
   }
   const { progress, protocol } = sprint
   const live = progress.live.find(({ number }) => number === iteration)

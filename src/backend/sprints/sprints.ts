@@ -15,6 +15,7 @@ import { createPlannedProgress } from './new-progress.ts'
 import { requireObserved, forwardRequest } from './observed-sprints.ts'
 import type { Requester, Fleet } from '../fleet/fleet.ts'
 import type { ObservedRequest } from '../fleet/observed.ts'
+import { confinePlan, mayLeaveCell } from '../fleet/sprint-rights.ts'
 import { dispatchNext } from './dispatch.ts'
 import { applyFact } from './facts.ts'
 import {
@@ -77,7 +78,9 @@ export const createFleetSprint = (fleet: Fleet, agentId: string, sprintStart: Sp
   agentTransaction(fleet, agentId, async (t) => {
     const { id, by, startAt, fields = {}, ifBusy = 'interrupt' } = sprintStart
     await preemptOrRefuse(t, ifBusy)
-    const progress = await withLastModel(t, sprintStart.progress)
+    const isFree = await mayLeaveCell(t.tx.db, by.userId, t.agent.machineId)
+    const allowed = isFree ? sprintStart.progress : confinePlan(sprintStart.progress)
+    const progress = await withLastModel(t, allowed)
     const sprint = await insertSprint(t, {
       id,
       agentId,

@@ -4,12 +4,12 @@ import {
   type Protection,
 } from '../../agents/cells/protection.ts'
 import type { Capability } from '../../agents/cells/protection.ts'
-import type { Progress } from '../../contract/progress.ts'
+import type { WallSettings } from '../../agents/cells/cell-request.ts'
 import type { Io } from '../io/io.ts'
 import { ralphHome } from '../../platform/ralph-home.ts'
 
 export const detectSandbox = ({ env, cwd }: Io): Promise<Capability> => capabilityOn({ env, cwd })
 
 /** Throws SANDBOX_UNAVAILABLE if the sandbox is required but not available. */
-export const resolveProtection = (mode: Progress['sandbox'], io: Io): Promise<Protection> =>
-  protectionOn({ wanted: mode, env: io.env, cwd: io.cwd, ralphHomes: [ralphHome(io)] })
+export const resolveProtection = (walls: WallSettings, io: Io): Promise<Protection> =>
+  protectionOn({ walls, env: io.env, cwd: io.cwd, ralphHomes: [ralphHome(io)] })

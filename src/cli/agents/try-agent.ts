@@ -26,8 +26,8 @@ const trialTimeouts = { idle: 120_000, attempt: 300_000, afterResult: 10_000 }
  * relative to it.
  */
 export async function tryAgent(driver: Driver, model: string | undefined, io: Io): Promise<AgentTrial> {
-  const { env: { pass = [] } = {}, sandbox: wanted } = readUserConfig(io)
-  const { sandbox } = await resolveProtection(wanted, io)
+  const { env: { pass = [] } = {}, ...walls } = readUserConfig(io)
+  const { sandbox } = await resolveProtection(walls, io)
   const folder = realPath(await createTemporaryFolder('ralph-try'))
   const cwd = /^\.\.?\//.test(driver.program) ? io.cwd : join(folder, 'project')
   await createFolder(cwd)

@@ -19,6 +19,16 @@ const options = {
     value: 'TEXT',
     description: 'create a sprint for this goal and run it; no YAML needed',
   },
+  check: {
+    type: 'string',
+    value: 'COMMAND',
+    description: 'with --goal: command that must pass before the goal counts as reached; "none" for no check',
+  },
+  proof: {
+    type: 'string',
+    value: 'WORD',
+    description: 'required or optional: whether done needs a test that fails without the change; for this run',
+  },
   agent: {
     type: 'string',
     short: 'a',
@@ -82,12 +92,13 @@ Limits given here apply to this run; the counters of a resumed sprint continue.`
         usd: parsePositiveNumber(values['budget-usd'], '--budget-usd', 'any'),
         durationMs: parseDurationFlag(values['max-duration']),
       }
+      const proof = parseProofFlag(values.proof)
       const ci = isCi(values.ci, io.env) ? createCiOutput(io) : undefined
       const shown = ci && values.json !== true ? ci.io : io
       const keepAwake = values['no-keep-awake'] !== true
       try {
         const sprintDir = await resolveSprintFolder(given, values, shown)
-        return await runInTerminal({ sprintDir, limits, ...values, ci, keepAwake }, shown)
+        return await runInTerminal({ sprintDir, limits, ...values, proof, ci, keepAwake }, shown)
       } catch (error) {
         if (values.json !== true) ci?.showError(error)
         throw error
@@ -105,13 +116,22 @@ function parseDurationFlag(text: string | undefined): number | undefined {
   throw new RalphError('USAGE', `--max-duration expects a duration such as 30m or 2h, not "${text}"`)
 }
 
+function parseProofFlag(text: string | undefined): 'required' | 'optional' | undefined {
+  if (text === undefined || text === 'required' || text === 'optional') return text
+  throw new RalphError('USAGE', `--proof is "required" or "optional", not "${text}"`)
+}
+
 async function resolveSprintFolder(
   given: string | undefined,
-  values: { readonly goal?: string; readonly agent?: string },
+  values: { readonly goal?: string; readonly agent?: string; readonly check?: string },
   io: Io,
 ): Promise<string> {
-  const { goal, agent } = values
+  const { goal, agent, check } = values
   if (goal === undefined) {
+    if (check !== undefined)
+      throw new RalphError('USAGE', 'run: --check belongs to a new sprint with --goal "…"', {
+        hint: 'write "done-when: [{run: …}]" into the SPRINT.yaml of this one',
+      })
     if (given !== undefined) return openSprintFolder(given)
     throw new RalphError('USAGE', 'run: missing sprint folder or --goal "…"', {
       hint: 'see: ralph run --help',
@@ -121,8 +141,9 @@ async function resolveSprintFolder(
     throw new RalphError('RALPH_MISSING_GOAL', 'the goal is empty', { hint: 'describe what the agent should achieve' })
   // Checked again later. Checking here avoids creating a folder when no agent is installed.
   chooseAgents(agent === undefined ? undefined : [agent], io)
+  const checks = check === undefined ? undefined : check === 'none' ? [] : [check]
   if (given === undefined) {
-    const folder = await createGoalSprint({ goal, agent }, io)
+    const folder = await createGoalSprint({ goal, agent, checks }, io)
     io.printError(`new sprint in ${displayPath(folder, io)}`)
     return folder
   }
@@ -132,6 +153,6 @@ async function resolveSprintFolder(
       hint: 'omit --goal, or choose another folder',
     })
   }
-  await createSprintFolder(folder, renderSprintYaml({ goal, agent }))
+  await createSprintFolder(folder, renderSprintYaml({ goal, agent, checks }))
   return folder
 }

@@ -4,6 +4,7 @@ import { formatHumanDuration } from '../../words/durations.ts'
 import { toOneLine } from '../../words/text.ts'
 import { formatCost } from '../../words/money.ts'
 import { formatTokens } from '../../words/counts.ts'
+import { describeOpenWalls } from '../../words/walls.ts'
 import { describeExit } from '../view/proof-text.ts'
 import { agentText, checksText, iterationText } from './receipts.ts'
 import type { ReportData } from './report-data.ts'
@@ -18,6 +19,7 @@ export function renderMarkdownReport({ history: { progress, iterations, steps },
   const checks = (progress.doneWhen ?? []).map(({ name, run }) => escapeReportText(name ?? run)).join(', ')
   const isDone = status === 'completed'
   const how = describeExit(progress)
+  const open = describeOpenWalls(progress.walls)
   const judged = ralphExit.unchecked === true ? 'unchecked: the sprint has no check' : checks || 'none'
   return [
     `## ${isDone ? '✅' : '⏸'} ${escapeReportText(progress.sprintId)}: ${status}${reason === undefined ? '' : `, ${escapeReportText(reason)}`}`,
@@ -25,6 +27,7 @@ export function renderMarkdownReport({ history: { progress, iterations, steps },
     escapeReportText(progress.goal),
     ...(ralphExit.finalSummary === null ? [] : ['', `**${escapeReportText(ralphExit.finalSummary)}**`]),
     ...(how === undefined || ralphExit.unchecked === true ? [] : ['', `Proof: ${escapeReportText(how)}`]),
+    ...(open === undefined ? [] : ['', `Walls: ${escapeReportText(open)}`]),
     '',
     '| iterations | steps | checks | working time | cost | tokens |',
     '| --- | --- | --- | --- | --- | --- |',

@@ -36,7 +36,7 @@ async function runNotifyCommand(
     : {}
   const env = { RALPH_SPRINT: sprintId, RALPH_STATUS: about, RALPH_TEXT: text, ...details }
   const { exitCode, error, output } = await shell.run(
-    { attempt, command, timeoutMs: commandTimeoutMs, env },
+    { attempt, command, timeoutMs: commandTimeoutMs, env, cell: 'none' },
     new AbortController().signal,
   )
   if (exitCode !== 0 || error !== undefined)

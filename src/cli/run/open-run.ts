@@ -28,6 +28,7 @@ export type RunChoices = {
   readonly agent?: string
   readonly model?: string
   readonly json?: boolean
+  readonly proof?: 'required' | 'optional' | undefined
   /** The user has moved the sprint's folder. */
   readonly rebind?: boolean
   readonly 'accept-changes'?: boolean
@@ -57,9 +58,9 @@ export async function openRun(choices: RunChoices, plan: SprintPlan, io: Io): Pr
   const { sprintDir } = choices
   const project = findProject(sprintDir, io.cwd)
   const inProject = { ...io, cwd: project }
-  const { agent, review, sandbox } = plan.configured
+  const { agent, review } = plan.configured
   const agents = chooseAgents(choices.agent === undefined ? agent : [choices.agent], inProject)
-  const protection = await resolveProtection(sandbox, io)
+  const protection = await resolveProtection(plan.configured, io)
   // Fail now rather than after the work is done.
   if (review) requireInstalledDriver(review.agent, inProject)
   const redact = createSprintRedactor(sprintDir, io)

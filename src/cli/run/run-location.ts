@@ -2,12 +2,14 @@ import { isGoalDriven } from '../../contract/way.ts'
 import { resolve } from 'node:path'
 import { getDriver } from '../../agents/drivers/registry.ts'
 import type { Progress } from '../../contract/progress.ts'
+import { Check } from '../../contract/settings.ts'
+import { findChecks } from '../../host/find-checks.ts'
 import { exists } from '../../platform/files/files.ts'
 import { findProgram } from '../../platform/processes/programs.ts'
 import { openWorktree } from '../../storage/git/worktree.ts'
 import { requireInstalledDriver } from '../agents/choose-agent.ts'
+import { askLine } from '../io/confirm.ts'
 import type { Io } from '../io/io.ts'
-import { findChecks } from './find-checks.ts'
 
 export type RunLocation = {
   /** Where agents, checks, gates and hooks run: the project, or the same folder in the sprint's worktree. */
@@ -19,7 +21,13 @@ export type RunLocation = {
   readonly detectedChecks: Progress['doneWhen']
 }
 
-type RunLocationOptions = { readonly project: string; readonly agent?: string; readonly model?: string }
+type RunLocationOptions = {
+  readonly project: string
+  readonly agent?: string
+  readonly model?: string
+  readonly proof?: 'required' | 'optional' | undefined
+  readonly json?: boolean
+}
 
 /** What must be known before a run begins: folder, agents and checks. */
 export async function resolveRunLocation(progress: Progress, given: RunLocationOptions, io: Io): Promise<RunLocation> {
@@ -31,13 +39,27 @@ export async function resolveRunLocation(progress: Progress, given: RunLocationO
     notes: [...notes, ...missing],
     worktree,
     choice,
-    detectedChecks: await detectChecksIn(folder, progress),
+    detectedChecks: await detectChecksIn(folder, progress, given.json === true ? undefined : io),
   }
 }
 
 /** A goal needs a check; phases have gates and use only the checks they name. */
-const detectChecksIn = async (folder: string, { doneWhen, mode }: Progress): Promise<Progress['doneWhen']> =>
-  doneWhen || !isGoalDriven({ mode }) ? undefined : findChecks(folder)
+async function detectChecksIn(
+  folder: string,
+  { doneWhen, mode }: Progress,
+  io: Io | undefined,
+): Promise<Progress['doneWhen']> {
+  if (doneWhen || !isGoalDriven({ mode })) return undefined
+  const found = await findChecks(folder)
+  return found.length > 0 || !io ? found : askForCheck(io)
+}
+
+/** Asks once: the answer, also "none", becomes part of the sprint. */
+async function askForCheck(io: Io): Promise<Check[]> {
+  const question = 'No check was found. Which command must pass before the goal counts as reached? (Enter: none)\n> '
+  const command = await askLine(question, io)
+  return command === undefined || command === '' || command === 'none' ? [] : [Check.parse({ run: command })]
+}
 
 const warningNotice = (text: string) => ({ level: 'warning' as const, text })
 
@@ -57,7 +79,7 @@ async function resolveRunFolder({ worktree, worktreeState, status }: Progress, p
 /** Applies agent and model of the command line, and lists fallbacks of phases that are not installed. */
 function resolveAgentChoice(
   { phases = [] }: Progress,
-  { agent, model }: RunLocationOptions,
+  { agent, model, proof }: RunLocationOptions,
   io: Io,
 ): Progress['runChoice'] {
   const works = phases.flatMap((phase) => [phase, ...(phase.steps ?? []).flatMap((step) => step.phases)])
@@ -65,8 +87,9 @@ function resolveAgentChoice(
   for (const first of new Set(lists.flatMap((names) => names.slice(0, 1)))) requireInstalledDriver(first, io)
   const isMissing = (name: string) => !findProgram(getDriver(name).program, io.env['PATH'] ?? '', io.cwd)
   const missing = [...new Set(lists.flat())].filter((name) => isMissing(name))
-  if (agent === undefined && model === undefined && missing.length === 0) return undefined
+  if ([agent, model, proof].every((choice) => choice === undefined) && missing.length === 0) return undefined
   return {
+    ...(proof !== undefined && { proof }),
     ...(agent !== undefined && { agent: true }),
     ...(model !== undefined && { model }),
     ...(missing.length > 0 && { missing }),

@@ -14,6 +14,7 @@ import { startAutomaticBackups } from './automatic-backups.ts'
 import { createProjectView } from './project-agent.ts'
 import { ralphHome } from '../../platform/ralph-home.ts'
 import { runningBackendFile } from './running-backend.ts'
+import { readSecretsKey } from './secrets-key.ts'
 import type { ServeSettings } from './settings.ts'
 
 export type ServeOptions = { readonly withMachine: boolean; readonly json: boolean }
@@ -23,9 +24,12 @@ export async function runBackend(settings: ServeSettings, options: ServeOptions,
   const log = createServeLog(options, io)
   await createFolder(settings.dataFolder)
   const ending = waitForServeSignal()
+  const secretsKey = await readSecretsKey(settings, io)
+  if (secretsKey === undefined) log('warn', unsealedSecrets)
   const project = createProjectView(io, log)
   const backend = await openBackend({
     ...settings,
+    secretsKey,
     migrations: assetPath('migrations'),
     page: pagePath(),
     version: packageVersion(),
@@ -62,6 +66,9 @@ export async function runBackend(settings: ServeSettings, options: ServeOptions,
   setImmediate(() => process.exit())
   return reason === 'SIGINT' || reason === 'SIGTERM' || reason === 'SIGHUP' ? 0 : 1
 }
+
+const unsealedSecrets =
+  'secrets in the database are not encrypted: set RALPH_SECRETS_KEY or RALPH_SECRETS_KEY_FILE, the same for all replicas'
 
 const welcomeLines = ({ origin, machinePort }: Backend, address: string, { place }: ServeSettings): string =>
   [

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path'
 import { copyFileTo, createFolder, exists, isFile, listFolder } from '../../platform/files/files.ts'
 import { defaultSprintId, createSprintFolder, releaseState } from '../../storage/state/sprint-folder.ts'
 import type { Io } from '../io/io.ts'
-import { renderSprintYaml, slugFromGoal } from './sprint-files.ts'
+import { renderSprintYaml, slugFromGoal, type SprintInputs } from './sprint-files.ts'
 
 export const newSprintFolder = (name: string, io: Io): string =>
   resolve(io.cwd, '.claude', 'sprints', defaultSprintId(name, io.now()))
@@ -15,7 +15,7 @@ export async function createSprint(name: string, text: string, io: Io): Promise<
 }
 
 /** Creates a sprint for a goal, with defaults for the rest. */
-export const createGoalSprint = (given: { readonly goal: string; readonly agent?: string | undefined }, io: Io) =>
+export const createGoalSprint = (given: Pick<SprintInputs, 'goal' | 'agent' | 'checks'>, io: Io) =>
   createSprint(findFreeName(slugFromGoal(given.goal), io), renderSprintYaml(given), io)
 
 /** The same goal may be used twice a day. */

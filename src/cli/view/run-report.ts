@@ -12,6 +12,7 @@ import { bestIteration, questionLines } from './receipt.ts'
 import { formatCost } from '../../words/money.ts'
 import { displayPath } from '../io/display-path.ts'
 import { describeExit } from './proof-text.ts'
+import { describeOpenWalls } from '../../words/walls.ts'
 
 /** The plan of a run, printed before it starts. */
 export function printHead(
@@ -59,6 +60,7 @@ function summaryLines(progress: Progress, places: Readonly<Record<string, string
     ...countLines(progress),
     ['checks', done && checks !== 'none' ? `${checks} ✓` : checks],
     ...proofRow(progress),
+    ...wallsRow(progress),
     ['time', `${formatHumanDuration(stats.activeMs)}, ${formatCost(stats)}`],
     ...Object.entries(places),
   ]
@@ -69,6 +71,12 @@ function summaryLines(progress: Progress, places: Readonly<Record<string, string
 function proofRow(progress: Progress): [string, string][] {
   const text = describeExit(progress)
   return text === undefined || progress.ralphExit.unchecked === true ? [] : [['proof', text]]
+}
+
+/** Says what ran with fewer walls than the default; full walls need no line. */
+function wallsRow({ walls }: Progress): [string, string][] {
+  const text = describeOpenWalls(walls)
+  return text === undefined ? [] : [['walls', text]]
 }
 
 function countLines(progress: Progress): [string, string][] {

@@ -16,7 +16,7 @@ const maxFindings = 100
 const maxRounds = 10
 
 /**
- * Decodes data into the shape of the contract. Unknown fields are reported as warnings and dropped. Invalid values are reported
+ * Decodes data into the shape of the contract. Unknown fields are reported, mostly as warnings, and dropped. Invalid values are reported
  * and replaced by something of the right type, so that later stages find their errors in the same run. Returns undefined only
  * if nothing usable is left, and always after it has reported an error.
  */
@@ -84,9 +84,15 @@ function dropUnknown(
         hint,
       }
     const message = `${name} is not a known field here`
-    return { severity: 'warning', code: 'UNKNOWN_FIELD', message, ...where, ...didYouMean(key, known) }
+    const meant = didYouMean(key, known)
+    const severity = concernsWalls(full, meant.hint) ? 'error' : 'warning'
+    return { severity, code: 'UNKNOWN_FIELD', message, ...where, ...meant }
   })
 }
+
+/** A typo there would run the sprint with fewer walls than its author wanted, so it is no warning. */
+const concernsWalls = ([first]: Path, hint = ''): boolean =>
+  first === 'cell' || first === 'network' || /"(?:cell|network|sandbox)"/.test(hint)
 
 type PatchContext = DecodeContext & { readonly patches: Map<string, number> }
 

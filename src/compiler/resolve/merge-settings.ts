@@ -23,7 +23,7 @@ export function mergeSettings(layers: SettingsLayers) {
       room: first('room'),
       review: first('review'),
       checkpoint: first('checkpoint'),
-      sandbox: first('sandbox'),
+      ...mergeWalls(layers),
       env: first('env'),
       notify: first('notify'),
       prices: first('prices'),
@@ -32,6 +32,13 @@ export function mergeSettings(layers: SettingsLayers) {
       prompts: first('prompts'),
     }),
   }
+}
+
+/** `sandbox` is a short form of `cell`: the layer that sets either of them decides about both. */
+function mergeWalls(layers: SettingsLayers) {
+  const chosen = layers.find((layer) => layer?.sandbox !== undefined || layer?.cell !== undefined)
+  const network = layers.find((layer) => layer?.network !== undefined)?.network
+  return { sandbox: chosen?.sandbox, cell: chosen?.cell, network }
 }
 
 export type MergedSettings = ReturnType<typeof mergeSettings>

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { CellKind } from '../cell.ts'
 import { FailureClass, Usage } from '../outcome.ts'
 import { CheckResult } from '../progress.ts'
 import { ProofVerdict, RoomKind } from '../proof.ts'
@@ -62,6 +63,13 @@ const ProofMessage = z.object({
   diff: z.string().optional(),
 })
 
+const WallsMessage = z.object({
+  cell: CellKind,
+  network: z.enum(['open', 'closed', 'allow-list']),
+  limits: names.optional(),
+  hosts: z.object({ allowed: names.optional(), refused: names.optional() }).optional(),
+})
+
 const timestampField = Timestamp
 const commonFields = { at: timestampField, iteration: iterationField }
 
@@ -77,6 +85,7 @@ export const MachineFact = z.discriminatedUnion('type', [
     costEstimated: z.boolean().optional(),
     model: z.string().optional(),
     changed: z.boolean().optional(),
+    walls: WallsMessage.optional(),
     random: z.number().min(0).lt(1),
   }),
   z.object({
@@ -112,6 +121,7 @@ export const MachineFact = z.discriminatedUnion('type', [
     error: z.string().optional(),
     output: z.string().optional(),
     spent: ReviewCost.optional(),
+    walls: WallsMessage.optional(),
   }),
   z.object({ type: z.literal('worktree-cleaned'), at: timestampField, kept: z.string().optional() }),
 ])

@@ -59,6 +59,8 @@ const PromptSource = z.discriminatedUnion('kind', [
     model: z.string().optional(),
     /** Resume the conversation of the last prompt, if the program supports it and no user has reset it. */
     resume: z.boolean().optional(),
+    /** Whether it may run without a cell where none can be had; absent, from an older backend: it may. */
+    cell: z.enum(['auto', 'required']).optional(),
   }),
 ])
 

@@ -1,3 +1,4 @@
+import type { WallsUse } from '../../contract/cell.ts'
 import type { Edit } from '../../contract/edit.ts'
 import type { FailureClass, AgentQuestion, Usage } from '../../contract/outcome.ts'
 import type { CheckResult, Progress, RunLimits } from '../../contract/progress.ts'
@@ -55,6 +56,8 @@ export type Fact =
       readonly model?: string | undefined
       /** Whether the work tree changed during the attempt; absent if unknown. */
       readonly changed?: boolean | undefined
+      /** What stood between the agent and the machine. */
+      readonly walls?: WallsUse | undefined
       /** In [0, 1); jitter for the retries of many sprints. */
       readonly random: number
     }
@@ -110,6 +113,7 @@ export type Fact =
       readonly output?: string | undefined
       /** Cost of a prompt hook. */
       readonly spent?: Expense | undefined
+      readonly walls?: WallsUse | undefined
     }
   | {
       readonly type: 'stop-requested'

@@ -43,6 +43,8 @@ export const planFields = [
   'prices',
   'checkpoint',
   'sandbox',
+  'cell',
+  'network',
   'notify',
   'worktree',
   'retry',
@@ -86,6 +88,7 @@ export const historyFields = [
   'notifications',
   'iterations',
   'hookTasks',
+  'walls',
   'ralphExit',
 ] as const satisfies readonly (keyof Progress)[]
 export type History = Pick<Progress, (typeof historyFields)[number]>

@@ -9,6 +9,7 @@ import { setRun, type Sprint } from '../core/sprint.ts'
 import { getWay } from '../ways/registry.ts'
 import { startChecks } from './checks.ts'
 import { onFailed, onMalformed } from './failure.ts'
+import { mergeHosts, recordWalls } from './walls.ts'
 
 type EndedAttemptFact = Extract<Fact, { type: 'attempt-ended' }>
 type AbortedEnd = Extract<AttemptEnd, { kind: 'aborted' }>
@@ -18,7 +19,8 @@ export function onAttemptEnded(sprint: Sprint, fact: EndedAttemptFact): Decision
   if (before.attempt !== fact.attempt)
     throw createIllegalFact(sprint, fact, `attempt ${before.attempt} is the current one`)
   if (before.stage !== 'agent') throw createIllegalFact(sprint, fact, 'no attempt is running')
-  const { sprint: counted, live } = addCost(sprint, mergeChanged(before, fact), fact)
+  const walled = recordWalls(sprint, 'agents', fact.walls)
+  const { sprint: counted, live } = addCost(walled, mergeHosts(mergeChanged(before, fact), fact.walls), fact)
   return andThen(warnUnpriced(sprint, counted), afterAttempt(counted, live, fact))
 }
 

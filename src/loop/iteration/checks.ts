@@ -5,13 +5,13 @@ import { warnUnpriced, addCost } from '../core/cost.ts'
 import type { Fact } from '../core/fact.ts'
 import { runHooks } from './hooks.ts'
 import { createIllegalFact, getLiveIteration, replaceLive } from '../core/live-iteration.ts'
-import { andThen, emitEvent, type Decision } from '../core/order.ts'
+import { andThen, createNote, emitEvent, type Decision, type Order } from '../core/order.ts'
 import { listDueChecks, requestChecks, requestReview } from '../core/request-checks.ts'
 import { restOnRequest } from '../core/rest.ts'
 import { setHistory, setInbox, type Sprint } from '../core/sprint.ts'
 import { getWay } from '../ways/registry.ts'
 import { startGate } from './gate.ts'
-import { decideClaim, labelExit } from './proof.ts'
+import { decideClaim, isProofOptional, labelExit } from './proof.ts'
 
 /** Runs the checks that are due after the agent's turn; without any, continues with the review. */
 export const startChecks = (sprint: Sprint, live: LiveIteration, at: number): Decision =>
@@ -83,7 +83,17 @@ function onBaseline(sprint: Sprint, fact: ChecksEnded): Decision {
   })
   if (sprint.status !== 'in-progress') return { sprint: known, orders: [] }
   const { stopRequested } = sprint.run ?? {}
-  return stopRequested ? restOnRequest(known, stopRequested.as) : { sprint: known, orders: [] }
+  const next: Decision = stopRequested ? restOnRequest(known, stopRequested.as) : { sprint: known, orders: [] }
+  return andThen(describeGreenStart(known, fact), next)
+}
+
+/** Says before the first agent is paid what done will need. */
+function describeGreenStart(sprint: Sprint, { results, proofBaseline }: ChecksEnded): Order[] {
+  if (!proofBaseline || results.some(({ passed }) => !passed)) return []
+  if (isProofOptional(sprint, { named: proofBaseline.named, changed: true })) return []
+  const text =
+    'all checks pass already: done will need a test that fails without the change. Without one, run with --proof optional; the end is then marked unproven'
+  return [createNote('info', text)]
 }
 
 /** After green checks, a second agent reviews the claim if one is configured. */

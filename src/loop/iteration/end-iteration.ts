@@ -38,6 +38,7 @@ const createReceipt = (
   ...(live.proof && { proof: live.proof }),
   ...(live.review && { review: live.review }),
   ...(live.changed !== undefined && { changed: live.changed }),
+  ...(live.hosts && { hosts: live.hosts }),
   ...(live.checkpoint !== undefined && { checkpoint: live.checkpoint }),
   ...(live.hooks && { hooks: live.hooks }),
   ...(live.agent !== undefined && { agent: live.agent }),

@@ -3,6 +3,7 @@ import type { Hook } from '../../contract/settings.ts'
 import { warnUnpriced, addSprintCost } from '../core/cost.ts'
 import type { Fact } from '../core/fact.ts'
 import { endIteration } from './end-iteration.ts'
+import { recordWalls } from './walls.ts'
 import { createIllegalFact, getLiveIteration, replaceLive } from '../core/live-iteration.ts'
 import { andThen, emitEvent, type Order, type Decision } from '../core/order.ts'
 import { scheduleRest, isStopped, restSprint } from '../core/rest.ts'
@@ -89,7 +90,8 @@ export function onHookEnded(sprint: Sprint, fact: Extract<Fact, { type: 'hook-en
     exitCode: fact.exitCode,
     error: fact.error,
   })
-  const paid = fact.spent ? addSprintCost(sprint, fact.spent) : sprint
+  const walled = recordWalls(sprint, describeHookWalls(sprint, fact), fact.walls)
+  const paid = fact.spent ? addSprintCost(walled, fact.spent) : walled
   const recorded = setHistory(paid, {
     hookTasks: paid.history.hookTasks.map((other) => (other === task ? ended : other)),
   })
@@ -98,6 +100,13 @@ export function onHookEnded(sprint: Sprint, fact: Extract<Fact, { type: 'hook-en
   const live = next.sprint.live.find(({ number, stage }) => number === fact.iteration && stage === 'hooks')
   if (!live) return { sprint: next.sprint, orders }
   return andThen(orders, runHooks(next.sprint, live, fact.at))
+}
+
+/** A hook that leaves the cell of the sprint is named. */
+function describeHookWalls({ plan }: Sprint, { hookId }: Extract<Fact, { type: 'hook-ended' }>): string {
+  const hook = plan.perIterationHooks.find(({ id }) => id === hookId)
+  if (hook?.cell === 'none') return `hook ${hookId}`
+  return hook?.run === undefined ? 'agents' : 'commands'
 }
 
 /** Records a failed hook. It only stops the sprint with `on-fail: block`. */

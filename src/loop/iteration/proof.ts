@@ -29,7 +29,7 @@ export function decideClaim(sprint: Sprint, before: LiveIteration, proof: Proof,
     case 'refused':
       return { kind: 'refuse', sprint: refused, live, reason }
     case 'unproven': {
-      if (isOptional(sprint, proof)) return { kind: 'accept', sprint, live }
+      if (isProofOptional(sprint, proof)) return { kind: 'accept', sprint, live }
       const unprovenClaims = (sprint.history.unprovenClaims ?? 0) + 1
       // With phases no agent could add the test.
       if (unprovenClaims > 1 || sprint.way.concurrent) return ask('The checks pass, but nothing proves the claim')
@@ -59,8 +59,12 @@ const markProof = ({ verdict, room, labels, tests }: Proof): ProofMark => ({
  * Without a setting, a proof is required where tests have names. A check without names can show only that something changed
  * and that it passes; without any change there is nothing to accept.
  */
-function isOptional({ plan, way }: Sprint, { named, changed }: Proof): boolean {
-  if (plan.proof !== undefined) return plan.proof === 'optional'
+export function isProofOptional(
+  { plan, way, run }: Sprint,
+  { named, changed }: Pick<Proof, 'named' | 'changed'>,
+): boolean {
+  const proof = run?.choice?.proof ?? plan.proof
+  if (proof !== undefined) return proof === 'optional'
   return way.concurrent || (!named && changed)
 }
 

@@ -4,7 +4,15 @@ import { z } from 'zod'
 import { RalphError } from '../../contract/errors.ts'
 import { formatTimestamp } from '../../contract/time.ts'
 import { writeFileAtomic } from '../../platform/files/atomic-file.ts'
-import { createPrivateFolder, exists, readTextIfExists, removeFile, removeFolder } from '../../platform/files/files.ts'
+import {
+  createPrivateFolder,
+  exists,
+  isNoSpaceError,
+  readTextIfExists,
+  removeFile,
+  removeFolder,
+  unwritableFile,
+} from '../../platform/files/files.ts'
 import { createPrivateFile } from '../../platform/files/private-file.ts'
 import {
   parseStateId,
@@ -46,6 +54,7 @@ export type BindOptions = {
 export async function bindState(options: BindOptions): Promise<void> {
   const { sprintDir } = options
   const id = await openState(options).catch((error: unknown) => {
+    if (isNoSpaceError(error)) throw unwritableFile(stateRoot(), error)
     throw isWriteError(error) ? unwritableState(error) : error
   })
   rememberState(sprintDir, id)

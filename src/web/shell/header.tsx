@@ -7,12 +7,12 @@ import { Dot } from '../ui/dot.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { Crumbs } from './crumbs.tsx'
 import { commandKey } from '../words/command-key.ts'
+import { useOpenStart } from './start-target.ts'
 import { useTheme } from './theme.ts'
 import { useOpenQuestions } from './title.ts'
 
 export function Header({ onSearch }: { onSearch: () => void }) {
-  const navigate = useNavigate()
-  const start = (): void => void navigate({ to: '.', search: (all) => ({ ...all, start: 'any' }) })
+  const start = useOpenStart()
   return (
     <header className="sticky top-0 z-30 flex h-11 items-center gap-3 border-b border-line bg-panel px-5 max-sm:gap-2 max-sm:px-3">
       <Link to="/" className="flex items-center gap-2 font-semibold tracking-tight">

@@ -15,6 +15,7 @@ import {
 } from 'lucide-react'
 import { Dialog } from '@base-ui/react/dialog'
 import { agentsQuery, questionsQuery } from '../data/queries.ts'
+import { useOpenStart } from './start-target.ts'
 
 type PaletteProps = { readonly onClose: () => void; readonly onHelp: () => void }
 
@@ -47,13 +48,14 @@ export function CommandPalette({ onClose, onHelp }: PaletteProps) {
 
 function PaletteCommands({ onClose, onHelp }: PaletteProps) {
   const navigate = useNavigate()
+  const openStart = useOpenStart()
   const go = (to: '/' | '/needs-you' | '/machines' | '/usage' | '/settings') => () => {
     onClose()
     void navigate({ to })
   }
   const start = (): void => {
     onClose()
-    void navigate({ to: '.', search: (all) => ({ ...all, start: 'any' }) })
+    openStart()
   }
   return (
     <PaletteSection name="Commands">
@@ -93,22 +95,22 @@ function PaletteAgents({ onClose }: { onClose: () => void }) {
 function PaletteQuestions({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate()
   const { data = [] } = useQuery(questionsQuery)
+  const open = data.filter(({ status }) => status === 'open')
+  if (open.length === 0) return null
   return (
     <PaletteSection name="Questions">
-      {data
-        .filter(({ status }) => status === 'open')
-        .map(({ id, reason, agentName }) => (
-          <PaletteEntry
-            key={id}
-            icon={CircleHelp}
-            name={reason}
-            more={agentName}
-            onChoose={() => {
-              onClose()
-              void navigate({ to: '/needs-you', search: { question: id } })
-            }}
-          />
-        ))}
+      {open.map(({ id, reason, agentName }) => (
+        <PaletteEntry
+          key={id}
+          icon={CircleHelp}
+          name={reason}
+          more={agentName}
+          onChoose={() => {
+            onClose()
+            void navigate({ to: '/needs-you', search: { question: id } })
+          }}
+        />
+      ))}
     </PaletteSection>
   )
 }

@@ -12,6 +12,7 @@ import { LiveBanner } from './live-banner.tsx'
 import { VersionBanner } from './version-banner.tsx'
 import { useNotifications } from '../data/notifications.ts'
 import { useKeys } from './shortcuts.ts'
+import { useOpenStart } from './start-target.ts'
 
 const LazyPalette = lazy(async () => ({ default: (await loadChunk(() => import('./palette.tsx'))).CommandPalette }))
 const LazyStartDialog = lazy(async () => ({
@@ -75,6 +76,7 @@ function StartDialogHost() {
 
 function useGlobalKeys(open: (what: 'palette' | 'help') => void): void {
   const navigate = useNavigate()
+  const openStart = useOpenStart()
   const handlers = useMemo(
     () => ({
       'mod+k': () => open('palette'),
@@ -83,10 +85,10 @@ function useGlobalKeys(open: (what: 'palette' | 'help') => void): void {
       'g n': () => void navigate({ to: '/needs-you' }),
       'g m': () => void navigate({ to: '/machines' }),
       'g s': () => void navigate({ to: '/settings' }),
-      n: () => void navigate({ to: '.', search: (all) => ({ ...all, start: 'any' }) }),
+      n: openStart,
       '/': () => document.querySelector<HTMLInputElement>('input[type=search]')?.focus(),
     }),
-    [navigate, open],
+    [navigate, open, openStart],
   )
   useKeys(handlers)
 }

@@ -2,18 +2,38 @@ import { type ComponentProps, type ReactNode, useId } from 'react'
 import { classes } from './classes.ts'
 
 const box =
-  'w-full rounded-md border border-line-strong bg-bg px-2.5 py-1 leading-5 focus-visible:border-accent focus-visible:outline-1 focus-visible:-outline-offset-1 disabled:opacity-60 max-sm:text-[16px]'
+  'w-full rounded-md border border-line-strong aria-invalid:border-bad bg-bg px-2.5 py-1 leading-5 focus-visible:border-accent focus-visible:outline-1 focus-visible:-outline-offset-1 disabled:opacity-60 max-sm:text-[16px]'
 
-type Labelled = { readonly label: string; readonly hint?: ReactNode; readonly hideLabel?: boolean }
+type Labelled = {
+  readonly label: string
+  readonly hint?: ReactNode
+  /** Why the value is not valid; announced to screen readers as soon as it appears. */
+  readonly problem?: ReactNode
+  readonly hideLabel?: boolean
+}
 
-export const TextInput = ({ label, hint, hideLabel, className, ...rest }: ComponentProps<'input'> & Labelled) => (
-  <Labelled label={label} hint={hint} hideLabel={hideLabel ?? false} className={className}>
+export const TextInput = ({
+  label,
+  hint,
+  problem,
+  hideLabel,
+  className,
+  ...rest
+}: ComponentProps<'input'> & Labelled) => (
+  <Labelled label={label} hint={hint} problem={problem} hideLabel={hideLabel ?? false} className={className}>
     {(ids) => <input className={classes(box, 'h-7.5 max-sm:h-9')} {...ids} {...rest} />}
   </Labelled>
 )
 
-export const Textarea = ({ label, hint, hideLabel, className, ...rest }: ComponentProps<'textarea'> & Labelled) => (
-  <Labelled label={label} hint={hint} hideLabel={hideLabel ?? false} className={className}>
+export const Textarea = ({
+  label,
+  hint,
+  problem,
+  hideLabel,
+  className,
+  ...rest
+}: ComponentProps<'textarea'> & Labelled) => (
+  <Labelled label={label} hint={hint} problem={problem} hideLabel={hideLabel ?? false} className={className}>
     {(ids) => <textarea className={classes(box, 'resize-y py-1.5')} {...ids} {...rest} />}
   </Labelled>
 )
@@ -25,8 +45,8 @@ type SelectProps = Omit<ComponentProps<'select'>, 'onChange'> &
   }
 
 /** The native select: works with every keyboard and phone. */
-export const Select = ({ label, hint, hideLabel, className, options, onChoose, ...rest }: SelectProps) => (
-  <Labelled label={label} hint={hint} hideLabel={hideLabel ?? false} className={className}>
+export const Select = ({ label, hint, problem, hideLabel, className, options, onChoose, ...rest }: SelectProps) => (
+  <Labelled label={label} hint={hint} problem={problem} hideLabel={hideLabel ?? false} className={className}>
     {(ids) => (
       <select
         className={classes(box, 'h-7.5 max-sm:h-9')}
@@ -46,21 +66,30 @@ export const Select = ({ label, hint, hideLabel, className, options, onChoose, .
 
 type LabelledProps = Labelled & {
   readonly className?: string | undefined
-  readonly children: (ids: { id: string; 'aria-describedby'?: string }) => ReactNode
+  readonly children: (ids: { id: string; 'aria-describedby'?: string; 'aria-invalid'?: boolean }) => ReactNode
 }
 
-function Labelled({ label, hint, hideLabel, className, children }: LabelledProps) {
+function Labelled({ label, hint, problem, hideLabel, className, children }: LabelledProps) {
   const id = useId()
   const hintId = `${id}-hint`
+  const said = problem ?? hint
   return (
     <div className={className}>
       <label htmlFor={id} className={hideLabel === true ? 'sr-only' : 'mb-1 block text-sm font-medium text-dim'}>
         {label}
       </label>
-      {children(hint === undefined ? { id } : { id, 'aria-describedby': hintId })}
-      {hint !== undefined && (
-        <p id={hintId} className="mt-1 text-sm text-faint">
-          {hint}
+      {children({
+        id,
+        ...(said !== undefined && { 'aria-describedby': hintId }),
+        ...(problem !== undefined && { 'aria-invalid': true }),
+      })}
+      {said !== undefined && (
+        <p
+          id={hintId}
+          {...(problem !== undefined && { role: 'alert' })}
+          className={problem === undefined ? 'mt-1 text-sm text-faint' : 'mt-1 text-sm text-bad'}
+        >
+          {said}
         </p>
       )}
     </div>

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { parseHostRule } from '../../../contract/cell.ts'
 import { RalphError } from '../../../contract/errors.ts'
 
 /** A host that programs may reach. */
@@ -17,14 +18,13 @@ export type Decision =
 
 /** A host of `network: {allow: […]}`. Throws NETWORK_RULE_INVALID if it is none. */
 export function parseRule(text: string, isPrivate: boolean): Rule {
-  const [, host, port] =
-    /^((?:\*\.)?[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?|\[[0-9a-f:.]+\])(?::(\d{1,5}))?$/i.exec(text) ?? []
-  if (host === undefined) {
+  const rule = parseHostRule(text)
+  if (rule === undefined) {
     throw new RalphError('NETWORK_RULE_INVALID', `network: "${text}" is not a host`, {
       hint: 'write a name (example.com), a name with a port (example.com:8443) or *.example.com; no scheme and no path',
     })
   }
-  return { host: plainHost(host), private: isPrivate, ...(port !== undefined && { port: Number(port) }) }
+  return { ...rule, host: plainHost(rule.host), private: isPrivate }
 }
 
 /** The rule for an address that the user configured, e.g. as a base URL; undefined if it is none. */

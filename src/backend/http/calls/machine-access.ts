@@ -3,7 +3,7 @@ import { RalphError } from '../../../contract/errors.ts'
 import type { Route } from '../../../contract/fleet/route.ts'
 import { agents } from '../../database/agent.ts'
 import type { Database } from '../../database/database.ts'
-import { assertProgramGranted, readMachineRights, type MachineRights } from '../../machines/machine-rights.ts'
+import { assertProgramGranted, readMachineRights, type MachineRights } from '../../fleet/machine-rights.ts'
 import { findAgentId } from './agent-access.ts'
 import type { ApiCaller } from './call.ts'
 

@@ -9,7 +9,7 @@ import {
   assertWorkspaceGranted,
   createMachineFilter,
   readMachineRights,
-} from '../../machines/machine-rights.ts'
+} from '../../fleet/machine-rights.ts'
 import { chooseMachine } from '../../machines/placement.ts'
 import type { Fleet } from '../../fleet/fleet.ts'
 import { cancelPrompt, interruptAgent, movePrompt, enqueuePrompt } from '../../prompts/prompts.ts'

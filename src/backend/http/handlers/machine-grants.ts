@@ -4,7 +4,7 @@ import type { Database } from '../../database/database.ts'
 import { machineGrants } from '../../database/machine-grant.ts'
 import { machines } from '../../database/machine.ts'
 import { users } from '../../database/user.ts'
-import { isShareable } from '../../machines/machine-rights.ts'
+import { isShareable } from '../../fleet/machine-rights.ts'
 import type { RouteHandlers } from '../calls/call.ts'
 
 type GrantRoute = Pick<RouteHandlers, 'listMachineGrants' | 'grantMachine'>

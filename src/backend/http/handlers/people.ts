@@ -6,6 +6,7 @@ import type { ApiToken, AuditEntry } from '../../../contract/fleet/user.ts'
 import type { Webhook } from '../../../contract/fleet/webhook.ts'
 import { audit } from '../../database/audit.ts'
 import type { Database } from '../../database/database.ts'
+import type { SecretBox } from '../../database/secret-box.ts'
 import { access, apiTokens, users } from '../../database/user.ts'
 import { deliveries, webhooks } from '../../database/webhook.ts'
 import { showDelivery, type NotificationSender } from '../../notifications/notifications.ts'
@@ -15,6 +16,7 @@ import { hashCredential, generateSecret, toUser } from '../identity.ts'
 
 export type PeopleDeps = {
   readonly database: Database
+  readonly box: SecretBox
   readonly sender: NotificationSender
   readonly now: () => number
   readonly newId: () => string
@@ -173,6 +175,7 @@ function accessHandlers({ database }: PeopleDeps): Pick<RouteHandlers, 'listAcce
 
 const webhookHandlers = ({
   database: { db },
+  box,
   now,
   newId,
 }: PeopleDeps): Pick<RouteHandlers, 'listWebhooks' | 'makeWebhook' | 'changeWebhook' | 'deleteWebhook'> => ({
@@ -180,9 +183,11 @@ const webhookHandlers = ({
     items: (await db.select().from(webhooks).orderBy(webhooks.createdAt)).map(showWebhook),
   }),
   makeWebhook: async ({ who, body: { url, events } }) => {
-    const made = { id: newId(), url, events, secret: createWebhookSecret(), createdBy: who.user.id, createdAt: now() }
+    const secret = createWebhookSecret()
+    const sealed = box.seal(secret, 'webhook secret')
+    const made = { id: newId(), url, events, secret: sealed, createdBy: who.user.id, createdAt: now() }
     await db.insert(webhooks).values(made)
-    return { ...showWebhook({ ...made, enabled: true }), secret: made.secret }
+    return { ...showWebhook({ ...made, enabled: true }), secret }
   },
   changeWebhook: async ({ ids, body: { enabled } }) => {
     const [row] = await db.update(webhooks).set({ enabled }).where(eq(webhooks.id, ids.webhookId)).returning()

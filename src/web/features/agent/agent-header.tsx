@@ -85,7 +85,7 @@ function ModesMenu({ row: { agent, access }, onRalphMode }: { row: FleetRow; onR
           ...(access === 'owner'
             ? [
                 {
-                  label: 'Archives the conversation',
+                  label: 'Archive this agent',
                   hint: 'Stops its work; files stay on the machine',
                   danger: true,
                   onChoose: () => archive.run({ agentId }),

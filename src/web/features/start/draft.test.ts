@@ -8,6 +8,7 @@ import {
   newAgent,
   validateDraft,
   describeStart,
+  describeStartLimits,
 } from './draft.ts'
 
 const createDraft = (given: Partial<Draft> = {}): Draft => ({ ...emptyDraft, ...given })
@@ -68,14 +69,21 @@ describe('a draft', () => {
 })
 
 it('describes the effect on the button', () => {
+  const place = 'on vm-1 in /srv/app, branch main'
   expect([
-    describeStart(createDraft(), false),
-    describeStart(createDraft({ iterations: '', usd: '' }), true),
-    describeStart(createDraft({ ifBusy: 'interrupt', iterations: '1' }), true),
+    describeStart(createDraft(), false, place),
+    describeStart(createDraft(), false, undefined),
+    describeStart(createDraft(), true, place),
+    describeStart(createDraft({ ifBusy: 'interrupt' }), true, place),
+    describeStartLimits(createDraft()),
+    describeStartLimits(createDraft({ iterations: '1', usd: '' })),
   ]).toEqual([
-    'Start — up to 40 iterations, $10 cap',
-    'Queue — no iteration limit, no cap',
-    'Interrupt and start — up to 1 iteration, $10 cap',
+    'Start on vm-1 in /srv/app, branch main',
+    'Start',
+    'Queue on vm-1 in /srv/app, branch main',
+    'Interrupt and start on vm-1 in /srv/app, branch main',
+    'up to 40 iterations, $10 cap',
+    'up to 1 iteration, no cap',
   ])
 })
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Estimate } from '../../../contract/fleet/agent.ts'
+import type { AgentWorkspace, Estimate } from '../../../contract/fleet/agent.ts'
 import { formatCap, formatUsd } from '../../../words/money.ts'
 import { formatDurationShort } from '../../../words/durations.ts'
 import { pluralize } from '../../../words/counts.ts'
@@ -70,6 +70,19 @@ export function draftChecks(
   return [...detected.filter(({ run }) => !skipped.includes(run)).map(({ run, name }) => ({ run, name })), ...own]
 }
 
+/** The workspace of a new agent. */
+export function draftWorkspace({ workspace, ...typed }: Draft): AgentWorkspace {
+  const [path, repository, branch] = [typed.path.trim(), typed.repository.trim(), typed.branch.trim()]
+  switch (workspace) {
+    case 'folder':
+      return { kind: 'folder', path }
+    case 'clone':
+      return { kind: 'clone', repository, ...(branch !== '' && { branch }) }
+    case 'worktree':
+      return { kind: 'worktree', path, branch }
+  }
+}
+
 export type DraftProblems = Partial<
   Record<
     'task' | 'agentId' | 'name' | 'path' | 'repository' | 'branch' | 'iterations' | 'usd' | 'hours' | 'noProgress',
@@ -110,15 +123,18 @@ const wholeProblem = (text: string): string | undefined => {
     : 'Enter a whole number, or leave it empty'
 }
 
-/** The button describes its effect. */
-export function describeStart(draft: Draft, busy: boolean): string {
+/** The button describes its effect: where the agent will work, then its limits. */
+export function describeStart(draft: Draft, busy: boolean, place: string | undefined): string {
+  const verb = busy ? (draft.ifBusy === 'queue' ? 'Queue' : 'Interrupt and start') : 'Start'
+  return place === undefined ? verb : `${verb} ${place}`
+}
+
+export function describeStartLimits(draft: Draft): string {
   const { iterations, usd } = draftLimits(draft)
-  const limits = [
+  return [
     iterations === undefined ? 'no iteration limit' : `up to ${pluralize(iterations, 'iteration')}`,
     usd === undefined ? 'no cap' : `${formatCap(usd)} cap`,
   ].join(', ')
-  const verb = busy ? (draft.ifBusy === 'queue' ? 'Queue' : 'Interrupt and start') : 'Start'
-  return `${verb} — ${limits}`
 }
 
 /** `median iteration 6 m 12 s, $0.42; 40 iterations: up to $16.80` */

@@ -26,8 +26,8 @@ export const LimitsFields = ({ draft, change, problems }: LimitsFieldsProps) => 
           inputMode="decimal"
           placeholder="no limit"
           value={draft[name]}
-          hint={problems[name] ?? hint}
-          aria-invalid={problems[name] !== undefined}
+          hint={hint}
+          problem={problems[name]}
           onChange={(event) => change({ [name]: event.target.value })}
         />
       ))}

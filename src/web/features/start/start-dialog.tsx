@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import type { FleetRow } from '../../../contract/fleet/agent.ts'
-import { agentsQuery, checksQuery, estimateQuery } from '../../data/queries.ts'
+import { agentQuery, agentsQuery, checksQuery, estimateQuery, machinesQuery } from '../../data/queries.ts'
 import { Kbd } from '../../ui/badge.tsx'
 import { commandKey } from '../../words/command-key.ts'
 import { Button } from '../../ui/button.tsx'
@@ -19,7 +19,9 @@ import {
   newAgent,
   validateDraft,
   describeStart,
+  describeStartLimits,
 } from './draft.ts'
+import { describePlace } from './place.ts'
 import { LimitsFields } from './limits-fields.tsx'
 import { ProgramFields } from './program-fields.tsx'
 import { ProtocolChoice } from './protocol-choice.tsx'
@@ -28,6 +30,8 @@ import { WhereFields } from './where-fields.tsx'
 
 /** `agentId`: an agent, `any`, or undefined when it is closed. */
 export function StartDialog({ agentId, onClose }: { agentId: string | undefined; onClose: () => void }) {
+  const [wanted, setWanted] = useState(agentId ?? 'any')
+  if (agentId !== undefined && agentId !== wanted) setWanted(agentId)
   return (
     <Dialog
       open={agentId !== undefined}
@@ -36,26 +40,26 @@ export function StartDialog({ agentId, onClose }: { agentId: string | undefined;
       description="The agent works on the task in a loop, each time with a fresh context, until its checks pass."
       width="sm:max-w-2xl"
     >
-      <StartForm wanted={agentId ?? 'any'} onClose={onClose} />
+      <StartForm key={wanted} wanted={wanted} onClose={onClose} />
     </Dialog>
   )
 }
 
-/** An idle agent; if there are no agents, a new one. */
-function suggestAgent(rows: readonly FleetRow[]): string | undefined {
-  const usable = rows.filter(({ access, machine }) => access !== 'read' && machine.reachable)
-  return usable.find(({ agent }) => agent.state === 'idle')?.agent.id ?? usable[0]?.agent.id
-}
-
-/** Drafts are stored on every change, so closing loses nothing. */
+/**
+ * Drafts are stored on every change, so closing loses nothing but the agent: an unattended agent must never start in
+ * the workspace of an earlier draft. Without any agent there is only one choice, a new one.
+ */
 function useDraft(wanted: string) {
-  const [draft, setDraft] = useState(() => (wanted === 'any' ? loadDraft() : { ...loadDraft(), agentId: wanted }))
+  const [draft, setDraft] = useState(() => ({ ...loadDraft(), agentId: wanted === 'any' ? '' : wanted }))
   useEffect(() => saveDraft(draft), [draft])
-  const { data: rows = [] } = useQuery(agentsQuery)
-  const likely = suggestAgent(rows)
+  const agents = useQuery(agentsQuery)
+  // Known at once on the agent's own page, where the whole fleet may not be loaded yet.
+  const onScreen = useQuery({ ...agentQuery(wanted), enabled: wanted !== 'any' && wanted !== newAgent })
+  const rows = agents.data ?? (onScreen.data ? [onScreen.data] : [])
+  const only = agents.isSuccess && rows.length === 0
   useEffect(() => {
-    if (likely !== undefined) setDraft((before) => (before.agentId === '' ? { ...before, agentId: likely } : before))
-  }, [likely])
+    if (only) setDraft((before) => (before.agentId === '' ? { ...before, agentId: newAgent } : before))
+  }, [only])
   const change = (part: Partial<Draft>): void => setDraft((before) => ({ ...before, ...part }))
   return { draft, change, rows, row: rows.find(({ agent }) => agent.id === draft.agentId) }
 }
@@ -67,6 +71,7 @@ function StartForm({ wanted, onClose }: { wanted: string; onClose: () => void })
   const known = { enabled: row !== undefined && row.machine.reachable }
   const { data: detected } = useQuery({ ...checksQuery(draft.agentId), ...known })
   const { data: estimate } = useQuery({ ...estimateQuery(draft.agentId), ...known })
+  const { data: machines = [] } = useQuery(machinesQuery)
   const problems = validateDraft(draft)
   const busy = row !== undefined && (row.agent.state === 'running' || row.sprint?.status === 'in-progress')
   const start = useStart((sprintId) => {
@@ -80,6 +85,7 @@ function StartForm({ wanted, onClose }: { wanted: string; onClose: () => void })
     if (Object.keys(problems).length === 0 && !start.busy) start.run({ draft, detected, busy })
   }
   const shown = tried ? problems : {}
+  const place = describePlace(draft, row, machines)
   const words = estimate && describeEstimate(estimate, draft)
   return (
     <div
@@ -94,11 +100,11 @@ function StartForm({ wanted, onClose }: { wanted: string; onClose: () => void })
           value={draft.task}
           onChange={(event) => change({ task: event.target.value })}
           placeholder="What should be true when it is done? Name files, commands, limits."
-          hint={shown.task}
-          aria-invalid={shown.task !== undefined}
+          problem={shown.task}
         />
         <ProtocolChoice value={draft.protocol} onChange={(protocol) => change({ protocol })} />
         <ChecksField draft={draft} detected={detected} change={change} />
+        <OpenQuestionNotice row={row} />
         <WhereFields draft={draft} change={change} problems={shown} rows={rows} busy={busy} />
         <ProgramFields draft={draft} change={change} row={row} making={draft.agentId === newAgent} />
         <LimitsFields draft={draft} change={change} problems={shown} />
@@ -107,9 +113,7 @@ function StartForm({ wanted, onClose }: { wanted: string; onClose: () => void })
         <p className="min-w-0 flex-1 basis-60 text-sm text-dim">
           {words ?? 'No history of this agent yet, so no estimate.'}
         </p>
-        <Button kind="primary" disabled={start.busy} onClick={submit}>
-          {describeStart(draft, busy)}
-        </Button>
+        <StartButton words={describeStart(draft, busy, place)} draft={draft} busy={start.busy} onClick={submit} />
         <span className="max-sm:hidden">
           <Kbd>{commandKey}↵</Kbd>
         </span>
@@ -117,3 +121,29 @@ function StartForm({ wanted, onClose }: { wanted: string; onClose: () => void })
     </div>
   )
 }
+
+type StartButtonProps = {
+  readonly words: string
+  readonly draft: Draft
+  readonly busy: boolean
+  readonly onClick: () => void
+}
+
+const StartButton = ({ words, draft, busy, onClick }: StartButtonProps) => (
+  <Button
+    kind="primary"
+    disabled={busy}
+    onClick={onClick}
+    className="h-auto max-w-full min-w-0 shrink flex-col items-start gap-0 py-1 text-left whitespace-normal"
+  >
+    <span>{words}</span>
+    <span className="text-sm font-normal">{describeStartLimits(draft)}</span>
+  </Button>
+)
+
+const OpenQuestionNotice = ({ row }: { row: FleetRow | undefined }) =>
+  row?.sprint?.question && (
+    <p role="status" className="rounded-md bg-warn-bg px-3 py-2 text-warn">
+      {row.agent.name} is waiting for an answer: {row.sprint.question.reason}. A new run leaves that question open.
+    </p>
+  )

@@ -1,7 +1,7 @@
 import { isNotesProtocol } from '../../../contract/way.ts'
 import { api } from '../../data/api.ts'
 import { useAction } from '../../data/use-action.ts'
-import { draftChecks, type Draft, draftLimits, newAgent } from './draft.ts'
+import { draftChecks, type Draft, draftLimits, draftWorkspace, newAgent } from './draft.ts'
 
 type StartInput = {
   readonly draft: Draft
@@ -29,38 +29,14 @@ async function submitStart(
   return (await api.startRalphMode({ ...common, taskDescription: draft.task }, options)).sprintId
 }
 
-async function createAgentForDraft({
-  name,
-  machineId,
-  workspace,
-  path,
-  repository,
-  branch,
-  program,
-  model,
-}: Draft): Promise<string> {
+async function createAgentForDraft(draft: Draft): Promise<string> {
+  const { name, machineId, program, model } = draft
   const agent = await api.createAgent({
     name: name.trim(),
     ...(machineId !== '' && { machineId }),
-    workspace: draftWorkspace({ workspace, path: path.trim(), repository: repository.trim(), branch: branch.trim() }),
+    workspace: draftWorkspace(draft),
     ...(program !== '' && { program }),
     ...(model.trim() !== '' && { model: model.trim() }),
   })
   return agent.id
-}
-
-function draftWorkspace({
-  workspace,
-  path,
-  repository,
-  branch,
-}: Pick<Draft, 'workspace' | 'path' | 'repository' | 'branch'>) {
-  switch (workspace) {
-    case 'folder':
-      return { kind: 'folder' as const, path }
-    case 'clone':
-      return { kind: 'clone' as const, repository, ...(branch !== '' && { branch }) }
-    case 'worktree':
-      return { kind: 'worktree' as const, path, branch }
-  }
 }

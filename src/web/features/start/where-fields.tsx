@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { FleetRow } from '../../../contract/fleet/agent.ts'
 import { machinesQuery } from '../../data/queries.ts'
 import { TextInput, Select } from '../../ui/field.tsx'
+import { Picker } from '../../ui/picker.tsx'
 import { type Draft, newAgent, type DraftProblems } from './draft.ts'
 
 type WhereFieldsProps = {
@@ -15,24 +16,26 @@ type WhereFieldsProps = {
 /** The agent to use, or machine and folder of a new one. */
 export function WhereFields({ draft, change, problems, rows, busy }: WhereFieldsProps) {
   const options = [
-    { value: '', label: 'Choose…', disabled: true },
     ...rows
       .filter(({ access, agent }) => access !== 'read' && agent.state !== 'archived')
       .map(({ agent, machine }) => ({
         value: agent.id,
-        label: `${agent.name} on ${machine.name}${machine.reachable ? '' : ' (not responding)'}${agent.state === 'running' ? ' (running)' : ''}`,
-      })),
+        label: `${agent.name} on ${machine.name}`,
+        detail: machine.reachable ? (agent.state === 'running' ? 'running' : undefined) : 'not responding',
+      }))
+      .toSorted((a, b) => a.label.localeCompare(b.label, undefined, { numeric: true })),
     { value: newAgent, label: 'New agent…' },
   ]
   return (
     <>
       <div className={busy ? 'grid grid-cols-2 gap-3 max-sm:grid-cols-1' : undefined}>
-        <Select
+        <Picker
           label="Where"
           value={draft.agentId}
           options={options}
+          placeholder="Choose an agent: type a name or a machine"
           onChoose={(agentId) => change({ agentId })}
-          hint={problems.agentId}
+          problem={problems.agentId}
         />
         {busy && (
           <Select
@@ -60,7 +63,7 @@ function NewAgentFields({ draft, change, problems }: Pick<WhereFieldsProps, 'dra
       <TextInput
         label="Name"
         value={draft.name}
-        hint={problems.name}
+        problem={problems.name}
         onChange={(event) => change({ name: event.target.value })}
       />
       <Select
@@ -99,7 +102,7 @@ const WorkspaceFields = ({ draft, change, problems, root }: WorkspaceProps) => (
         label="Repository"
         value={draft.repository}
         placeholder="https://…"
-        hint={problems.repository}
+        problem={problems.repository}
         onChange={(event) => change({ repository: event.target.value })}
       />
     ) : (
@@ -107,7 +110,7 @@ const WorkspaceFields = ({ draft, change, problems, root }: WorkspaceProps) => (
         label="Folder"
         value={draft.path}
         placeholder={root ?? '/home/me/project'}
-        hint={problems.path}
+        problem={problems.path}
         onChange={(event) => change({ path: event.target.value })}
       />
     )}
@@ -116,7 +119,7 @@ const WorkspaceFields = ({ draft, change, problems, root }: WorkspaceProps) => (
         label="Branch"
         value={draft.branch}
         placeholder={draft.workspace === 'clone' ? 'current branch' : 'ralph/my-task'}
-        hint={problems.branch}
+        problem={problems.branch}
         onChange={(event) => change({ branch: event.target.value })}
       />
     )}

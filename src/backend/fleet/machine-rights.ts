@@ -97,7 +97,7 @@ const isRemote = (address: string): boolean => /^(?:https?:\/\/|ssh:\/\/|git:\/\
 const isInside = (path: string, root: string): boolean =>
   !path.split('/').includes('..') && (path === root || path.startsWith(root.endsWith('/') ? root : `${root}/`))
 
-const missingGrant = (what: string, level: MachineGrantLevel): RalphError =>
+export const missingGrant = (what: string, level: MachineGrantLevel): RalphError =>
   new RalphError('FORBIDDEN', `you are not allowed to ${what}`, {
     hint: `the owner of the machine or an admin can grant you "${level}" on it`,
   })

@@ -1,0 +1,55 @@
+import type { CellKind, CellSettings, Network } from '../../contract/cell.ts'
+import { RalphError } from '../../contract/errors.ts'
+import type { Progress } from '../../contract/progress.ts'
+import type { CellSpec, NetworkSpec } from './cell.ts'
+
+/** The fields of a sprint that say what its programs run in. */
+export type WallSettings = Pick<Progress, 'sandbox' | 'cell' | 'network'>
+
+export type CellRequest = {
+  /** `none`: no cell. `auto`: one if this machine can have it. `required`: one, or the sprint does not start. */
+  readonly mode: 'none' | 'auto' | 'required'
+  /** A certain member; absent: the best one that works. */
+  readonly kind?: Exclude<CellKind, 'none'> | undefined
+  readonly spec: CellSpec
+  readonly image?: string | undefined
+  readonly keys: 'real' | 'placeholder'
+}
+
+/** Resolves `sandbox`, `cell` and `network` of a sprint. Throws SANDBOX_UNAVAILABLE if they ask for walls and for none. */
+export function resolveCellRequest({ sandbox, cell: settings = {}, network }: WallSettings): CellRequest {
+  const cell: Exclude<CellSettings, string> = typeof settings === 'string' ? { kind: settings } : settings
+  const { limits = {}, read = [], write = [], image, keys = 'real' } = cell
+  const spec = { network: resolveNetwork(cell.network ?? network ?? 'default'), limits, read, write }
+  const demand = findDemand(cell, { sandbox, network: spec.network })
+  const isNone = cell.kind === undefined ? sandbox === 'off' : cell.kind === 'none'
+  const common = { spec, image, keys }
+  if (isNone && demand === undefined) return { mode: 'none', ...common }
+  if (isNone) {
+    const off = cell.kind === 'none' ? 'cell: none' : 'sandbox: off'
+    throw new RalphError('SANDBOX_UNAVAILABLE', `"${demand}" needs a cell, and "${off}" says that there is none`, {
+      hint: 'remove one of the two',
+    })
+  }
+  const kind = cell.kind === 'auto' || cell.kind === 'none' ? undefined : cell.kind
+  return { mode: demand === undefined ? 'auto' : 'required', kind, ...common }
+}
+
+/** What in the settings cannot hold without a cell. More hosts and files only widen one, so they demand none. */
+function findDemand(
+  { kind, limits, keys }: Exclude<CellSettings, string>,
+  { sandbox, network }: { readonly sandbox: Progress['sandbox']; readonly network: NetworkSpec },
+): string | undefined {
+  if (kind !== undefined && kind !== 'auto' && kind !== 'none') return `cell: ${kind}`
+  if (sandbox === 'required') return 'sandbox: required'
+  if (network === 'closed') return 'network: closed'
+  if (keys === 'placeholder') return 'keys: placeholder'
+  return Object.keys(limits ?? {}).length > 0 ? 'limits of the cell' : undefined
+}
+
+function resolveNetwork(network: Network): NetworkSpec {
+  if (network === 'open' || network === 'closed') return network
+  return network === 'default'
+    ? { allow: [], private: [] }
+    : { allow: network.allow ?? [], private: network.private ?? [] }
+}

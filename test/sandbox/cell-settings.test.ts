@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest'
+import { putProgram } from '../support/programs.ts'
+import { createTestSprint } from '../support/sprint.ts'
+import { claim, confined, saysText, tried, tries, workingCells, works } from './confined.ts'
+
+const timeout = 120_000
+/** `sandbox` of the common setup goes, since `cell` says all. */
+const inCell = (cell: unknown, more: object = {}) => ({ sprint: { sandbox: undefined, cell, ...more } })
+
+describe.each(workingCells)('a sprint with cell: %s', { timeout }, (cell) => {
+  it('runs commands of hooks and gates inside, but for a hook that says cell: none', async () => {
+    const commands = { secret: 'cat ~/.ssh/id_rsa', outside: 'touch ../outside', project: 'touch by-hook' }
+    const sprint = await confined('', {
+      ...inCell(cell, {
+        'per-iteration-hooks': [
+          { id: 'walled', run: tries(commands), parallel: false },
+          { id: 'mine', run: 'touch ../mine; echo "$SECRET_OF_USER" >secret.txt', cell: 'none', parallel: false },
+          { id: 'variables', run: 'env | cut -d= -f1 >names.txt', parallel: false },
+        ],
+      }),
+      env: { SECRET_OF_USER: 'x' },
+    })
+
+    const { exitCode, stdout } = await sprint.run()
+
+    expect(exitCode).toBe(0)
+    expect(await tried(sprint)).toEqual(['no-secret', 'outside', 'project'])
+    expect([sprint.has('../outside'), sprint.has('../mine'), await sprint.read('secret.txt')]).toEqual([
+      false,
+      true,
+      'x\n',
+    ])
+    expect((await sprint.read('names.txt')).split('\n')).not.toContain('SECRET_OF_USER')
+    expect((await sprint.progress()).walls).toMatchObject([
+      { around: 'agents', cell, network: 'allow-list' },
+      { around: 'commands', cell, network: 'allow-list' },
+      { around: 'hook mine', cell: 'none', network: 'open' },
+    ])
+    expect(stdout).toMatch(/walls +hook mine ran without a cell, as the user/)
+  })
+
+  it('prints a refused host once with the line that allows it, and keeps it in the receipt', async () => {
+    const script = 'for i in 1 2 3; do curl -s -m 5 https://evil.test/ || :; done'
+    const sprint = await confined(script, inCell(cell))
+
+    const { exitCode, stdout } = await sprint.run()
+
+    const line = 'network: refused evil.test:443 (not in the allow-list); to allow it: network: {allow: ["evil.test"]}'
+    expect([exitCode, stdout.split(line).length - 1]).toEqual([0, 1])
+    expect(await sprint.iterations()).toMatchObject([{ hosts: { refused: ['evil.test:443'] } }])
+  })
+
+  it.each(['open', 'closed'] as const)('records network: %s', async (network) => {
+    const script = tries({
+      loopback: 'ip route get 203.0.113.1 || grep -q 00000000 /proc/net/route',
+      proxy: 'test "$HTTPS_PROXY"',
+    })
+    const sprint = await confined(script, inCell(cell, { network }))
+
+    const { exitCode, stdout } = await sprint.run()
+
+    expect([exitCode, (await tried(sprint))[1]]).toEqual([0, 'no-proxy'])
+    expect((await sprint.progress()).walls).toMatchObject([{ around: 'agents', cell, network }])
+    const word = /walls +agents ran with an open network/
+    expect(word.test(stdout)).toBe(network === 'open')
+  })
+
+  it('holds a fork bomb and a large file to its limits, and says by which means', async () => {
+    const bomb = `perl -e 'while (@p < 300) { $p = fork; last unless defined $p; if (!$p) { sleep 60; exit } push @p, $p } print scalar @p; kill 9, @p' >count.txt`
+    const write = `dd if=/dev/zero of=large bs=1M count=20 2>/dev/null; stat -c %s large >size.txt`
+    const sprint = await confined(`${bomb}\n${write}`, inCell({ kind: cell, limits: { processes: 60, disk: '8m' } }))
+
+    const { exitCode, stdout } = await sprint.run()
+
+    expect(exitCode).toBe(0)
+    expect(Number(await sprint.read('count.txt'))).toBeLessThan(60)
+    expect(await sprint.read('size.txt')).toBe(`${8 * 1024 ** 2}\n`)
+    expect(stdout).toMatch(/limits: processes 60 \((?:cgroup v[12]|rlimit)\), disk 8m per file \(rlimit\)/)
+    expect((await sprint.progress()).walls?.[0]?.limits).toEqual([
+      expect.stringMatching(/^processes 60 \(/),
+      'disk 8m per file (rlimit)',
+    ])
+  })
+
+  it('lets the agent replace PROGRESS.yaml as yq -i does, and keeps what it changed', async () => {
+    const edit = `sed 's/^dynamic-steps: .*/dynamic-steps: [{id: step-0, prompt: planned in the cell, status: pending}]/' s/PROGRESS.yaml >s/.yq.tmp && mv s/.yq.tmp s/PROGRESS.yaml; sleep 1.5`
+    const sprint = await confined(edit, inCell(cell))
+
+    expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+    expect(JSON.stringify(await sprint.progress())).toContain('planned in the cell')
+  })
+
+  it('takes the classic protocol and notes in LEARNINGS.md', async () => {
+    const sprint = await confined('', { ...inCell(cell), workflow: { protocol: 'classic' } })
+    await putProgram(sprint, 'claude', `echo learned >s/LEARNINGS.md\n${saysText('RALPH_COMPLETE: all done')}`)
+
+    expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+    expect([await sprint.read('s/LEARNINGS.md'), (await sprint.progress()).status]).toEqual(['learned\n', 'completed'])
+  })
+})
+
+describe('a sprint that asks for walls', () => {
+  const refuses = 'echo "unshare: Operation not permitted" >&2; exit 1'
+  const refused = async (sprint: Record<string, unknown>) => {
+    const made = await createTestSprint({ sprint, answers: { 1: claim } })
+    for (const name of ['bwrap', 'unshare']) await putProgram(made, name, refuses)
+    const { exitCode, stderr } = await made.run()
+    expect(await made.calls()).toEqual([])
+    return `${exitCode} ${stderr}`
+  }
+
+  it.each([
+    [{ cell: 'bubblewrap' }, /SANDBOX_UNAVAILABLE.*requires a cell: bubblewrap/],
+    [{ cell: 'namespaces' }, /SANDBOX_UNAVAILABLE.*requires a cell: user namespaces do not work here/],
+    [{ network: 'closed' }, /SANDBOX_UNAVAILABLE.*requires a cell/],
+    [{ cell: { limits: { memory: '1g' } } }, /SANDBOX_UNAVAILABLE.*requires a cell/],
+    [{ cell: { kind: 'none', network: 'closed' } }, /"network: closed" needs a cell, and "cell: none" says/],
+    [{ sandbox: 'required', cell: 'none' }, /"sandbox: required" needs a cell/],
+  ])('with %j starts nothing where they cannot be built', async (sprint, words) => {
+    expect(await refused(sprint)).toMatch(new RegExp(`^1 .*${words.source}`, 's'))
+  })
+
+  it.each([
+    [{ network: { allow: ['https://example.com/'] } }, /SPRINT\.yaml:\d+:\d+.*network\.allow\[0\] must be a host/],
+    [{ network: { alow: ['example.com'] } }, /SPRINT\.yaml:\d+:\d+.*alow.*did you mean "allow"/],
+    [{ netwrok: 'closed' }, /SPRINT\.yaml:\d+:\d+.*did you mean "network"/],
+    [{ cell: { limts: {} } }, /cell\.limts/],
+    [{ network: 'clsoed' }, /SPRINT\.yaml:\d+:\d+.*network/],
+    [{ cell: 'bubblewarp' }, /SPRINT\.yaml:\d+:\d+.*cell/],
+    [{ cell: { limits: { memory: '4 gigs' } } }, /memory must be a size such as 512m or 4g/],
+    [{ cell: { read: ['secrets'] } }, /cell\.read\[0\] must be a path/],
+  ])('with the typo %j is refused with its place', async (sprint, words) => {
+    const { exitCode, stdout, stderr } = await (await createTestSprint({ sprint })).compile()
+    expect([exitCode, `${stdout}${stderr}`]).toEqual([1, expect.stringMatching(words)])
+  })
+
+  it('without any says in its result that the agent ran as the user', async () => {
+    const sprint = await createTestSprint({ sprint: { cell: 'none', 'done-when': [] }, answers: { 1: claim } })
+    const { exitCode, stdout } = await sprint.run()
+    expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/none, because "cell: none" says so/)])
+    expect(stdout).toMatch(/walls +agents ran without a cell, as the user/)
+    expect((await sprint.progress()).walls).toEqual([{ around: 'agents', cell: 'none', network: 'open' }])
+  })
+})
+
+it('tests at least one member where user namespaces work', () => {
+  expect(workingCells.length > 0).toBe(works.bubblewrap || works.namespaces)
+})

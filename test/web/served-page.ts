@@ -1,0 +1,111 @@
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { z } from 'zod'
+import { createClient, type Client } from '../../src/client/client.ts'
+import { type Complaints, launchBrowser, watchPage } from '../support/browser.ts'
+import { createTestFolder } from '../support/folder.ts'
+import { buildPage } from '../support/page.ts'
+import { ralphProgram, root } from '../support/paths.ts'
+
+const ServedAddress = z.object({ origin: z.string(), address: z.string() })
+
+export type Served = {
+  readonly address: string
+  readonly origin: string
+  readonly folder: string
+  readonly project: string
+  readonly api: Client
+  readonly env: NodeJS.ProcessEnv
+}
+
+/** One browser for a file of tests, and any number of `ralph serve` as a user starts them. */
+export function createServedPages() {
+  let browser: Browser
+  const programs: ChildProcess[] = []
+  beforeAll(async () => {
+    buildPage()
+    browser = await launchBrowser()
+  }, 180_000)
+  afterAll(async () => {
+    await browser.close()
+    await Promise.all(programs.map(endProgram))
+  }, 60_000)
+  return {
+    browser: () => browser,
+    /** In a project folder: embedded database, built-in machine, no account. */
+    serve: async (args: readonly string[] = [], more: NodeJS.ProcessEnv = {}): Promise<Served> => {
+      const folder = createTestFolder()
+      const [home, project] = [join(folder, 'home'), join(folder, 'project')]
+      mkdirSync(home)
+      createRepository(project)
+      const env = { ...process.env, HOME: home, RALPH_HOME: join(home, '.ralph'), DATABASE_URL: undefined, ...more }
+      const child = spawn(process.execPath, [ralphProgram, 'serve', '--port', '0', '--json', ...args], {
+        cwd: project,
+        env,
+      })
+      programs.push(child)
+      const { origin, address } = ServedAddress.parse(JSON.parse(await firstLine(child)))
+      const served = readFileSync(join(home, '.ralph/backend/serve.json'), 'utf8')
+      const { token } = z.object({ token: z.string() }).parse(JSON.parse(served))
+      const api = createClient({ baseUrl: origin, token })
+      await expect
+        .poll(async () => (await api.listMachines({})).items.some(({ reachable }) => reachable), { timeout: 60_000 })
+        .toBe(true)
+      return { address, origin, folder, project, api, env }
+    },
+    open: async (
+      address: string,
+      options: Parameters<Browser['newPage']>[0] = {},
+    ): Promise<{ page: Page; complaints: Complaints; see: (text: string | RegExp) => Promise<void> }> => {
+      const page = await browser.newPage({ viewport: { width: 1400, height: 900 }, ...options })
+      page.setDefaultTimeout(60_000)
+      const complaints = await watchPage(page)
+      await page.goto(address)
+      return { page, complaints, see: (text) => page.getByText(text).first().waitFor() }
+    },
+  }
+}
+
+/** A repository with one commit and a counter. */
+export function createRepository(path: string): void {
+  mkdirSync(path, { recursive: true })
+  const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: path })
+  git('init', '-q', '-b', 'main')
+  writeFileSync(join(path, 'counter.txt'), '0\n')
+  git('add', '.')
+  git('-c', 'user.name=a', '-c', 'user.email=a@example.org', 'commit', '-qm', 'start')
+}
+
+/** The command of an agent that waits at the end of each turn until its test releases it. */
+export function createPageAgent(folder: string) {
+  const control = join(folder, `control-${Math.random().toString(36).slice(2)}`)
+  mkdirSync(control)
+  const program = join(root, 'test/fixtures/agents/page-agent.mjs')
+  return {
+    program: `command:${process.execPath} ${program} ${control}`,
+    control,
+    release: (call: number): void => writeFileSync(join(control, `release-${call}`), ''),
+  }
+}
+
+async function firstLine(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let [printed, failed] = ['', '']
+    child.stderr?.on('data', (text: Buffer) => (failed += text.toString()))
+    child.stdout?.on('data', (text: Buffer) => {
+      printed += text.toString()
+      if (printed.includes('\n')) resolve(printed)
+    })
+    child.once('close', () => reject(new Error(failed)))
+  })
+}
+
+async function endProgram(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const gone = new Promise((resolve) => child.once('close', resolve))
+  child.kill('SIGTERM')
+  await gone
+}
