@@ -3,6 +3,10 @@ import { spawnSync } from 'node:child_process'
 
 const runs = {
   chaos: { env: { CHAOS: '1' }, args: ['--project', 'e2e', 'test/chaos'] },
+  restore: {
+    env: { RESTORE_SEQUENCES: '10000' },
+    args: ['--project', 'unit', 'src/storage/git/restore-sequences.test.ts'],
+  },
   simulation: { args: ['--project', 'e2e', 'test/simulation'] },
   replicas: {
     env: { REPLICA_KILLS: '100', POSTGRES_CRASHES: '20' },

@@ -1,7 +1,8 @@
 import { encodeReply } from '../channel/message.ts'
 import { RalphError } from '../contract/errors.ts'
 import type { DurableRequest, RequestBody, RequestReply } from '../contract/fleet/channel.ts'
-import { openWorkspace, restoreIteration } from '../storage/git/workspace.ts'
+import { restoreFiles } from '../storage/git/restore.ts'
+import { openWorkspace } from '../storage/git/workspace.ts'
 import { agentSprintFolder } from './agent-ports.ts'
 import type { LocalAgent, LocalAgents } from './local-agents.ts'
 import type { Jobs } from './jobs.ts'
@@ -61,10 +62,9 @@ export function createMachineCommands(parts: CommandParts): MachineCommands {
       if (jobs.listForAgent(agentId).some(({ startedAt }) => startedAt !== undefined)) {
         throw new RalphError('AGENT_BUSY', 'the agent is running; restore would change files under it')
       }
-      return {
-        ...success,
-        saved: await restoreIteration(checkpointPlace(agents.requireReady(agentId), sprintId), iteration, now()),
-      }
+      const place = checkpointPlace(agents.requireReady(agentId), sprintId)
+      const { saved } = await restoreFiles(place, { iteration }, now())
+      return { ...success, saved: saved[0] ?? '' }
     },
     update: async ({ version }) => {
       if (version !== parts.version) await parts.install(version)

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Mailbox } from '../channel/mailbox.ts'
 import type { DurableMessage } from '../channel/session.ts'
 import { noop } from '../platform/async.ts'
-import { openLog, rewriteLog, type LogFile } from './log-file.ts'
+import { openLog, rewriteLog, type LogFile } from '../platform/files/log-file.ts'
 
 const Message = z.object({ id: z.string(), type: z.string(), body: z.unknown() })
 

@@ -5,7 +5,7 @@ import { AgentWorkspace } from '../contract/fleet/agent.ts'
 import { writeFileAtomic } from '../platform/files/atomic-file.ts'
 import { exists, isFolder, listFolder, createFolder, readTextIfExists, realPath } from '../platform/files/files.ts'
 import { openConversations, type ConversationStore } from './conversations.ts'
-import { openEventJournal, type EventJournal } from './event-journal.ts'
+import { EventLog } from '../host/event-log.ts'
 import { notesFolder } from './notes.ts'
 import { restoreFromSnapshot } from './push-work.ts'
 import { openAgentWorkspace, resolvePushAddress, removeAgentWorkspace, type WorkspacePlaces } from './workspaces.ts'
@@ -27,7 +27,7 @@ export interface LocalAgent extends AgentFile {
   /** Ralph's own folder. */
   readonly home: string
   readonly notes: string
-  readonly events: EventJournal
+  readonly events: EventLog
   readonly conversations: ConversationStore
   /** Where its files are pushed to; throws WORKSPACE_REFUSED. */
   readonly pushAddress: () => string | undefined
@@ -64,7 +64,7 @@ export async function openAgents(places: AgentPlaces): Promise<LocalAgents> {
   const open = async (file: AgentFile): Promise<LocalAgent> => {
     const home = join(places.agents, file.agentId)
     const before = known.get(file.agentId)
-    const events = before?.events ?? (await openEventJournal(join(home, 'events')))
+    const events = before?.events ?? (await EventLog.open(join(home, 'events')))
     const conversations = before?.conversations ?? (await openConversations(join(home, 'conversations.json')))
     const notes = notesFolder(places.notes, readableFolderName(file))
     const address = () => resolvePushAddress(file.workspace, places)

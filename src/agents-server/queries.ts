@@ -9,7 +9,7 @@ import { diskSpace, isFile, readTextIfExists, realPath } from '../platform/files
 import { readRange } from '../platform/files/private-file.ts'
 import type { AccountLimits } from '../runtime/ports.ts'
 import { createProjectRedactor } from '../storage/accounts/secrets.ts'
-import { diffIterations } from '../storage/git/workspace.ts'
+import { diffIterations } from '../storage/git/restore.ts'
 import { agentSprintFolder } from './agent-ports.ts'
 import type { HostEnvironment } from '../host/create-ports.ts'
 import { findChecks } from '../host/find-checks.ts'

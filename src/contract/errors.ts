@@ -106,6 +106,7 @@ export const errorCodes = {
   PROGRESS_NOT_FOUND: notFound,
   PROGRESS_INVALID: { status: 409, exit: 1, retry: false },
   CHECKPOINT_NOT_FOUND: notFound,
+  GIT_FAILED: { status: 409, exit: 1, retry: false },
   CHECKPOINT_FAILED: { status: 409, exit: 1, retry: true },
   WORKTREE_UNAVAILABLE: { status: 409, exit: 1, retry: false },
   SANDBOX_UNAVAILABLE: { status: 503, exit: 1, retry: false },

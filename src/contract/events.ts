@@ -110,6 +110,9 @@ export const SprintEvent = z.discriminatedUnion('type', [
     iteration,
     verdict: Verdict,
     summary: z.string().optional(),
+    mode: Mode.optional(),
+    /** Whether files changed; absent: unknown. */
+    changed: z.boolean().optional(),
     durationMs: z.number(),
     costUsd: z.number().nullable(),
   }),
@@ -120,6 +123,14 @@ export const SprintEvent = z.discriminatedUnion('type', [
     details: z.string(),
     options: z.array(z.string()).optional(),
     default: z.string().optional(),
+  }),
+  /** What a user said or asked for. Absent `by`: the user of a terminal. */
+  z.object({
+    type: z.literal('user-said'),
+    iteration,
+    how: z.enum(['message', 'steer', 'withdraw', 'answer', 'pause', 'stop', 'try-now']),
+    text: z.string(),
+    by: z.string().optional(),
   }),
   z.object({ type: z.literal('sprint-rested'), status: SprintStatus, reason: z.string().optional() }),
 ])

@@ -1,23 +1,12 @@
 import { z } from 'zod'
 import { CellSettings, Network, NetworkUse, Walls } from './cell.ts'
+import { Check, CheckRoom } from './checks/check.ts'
 import { fileObject } from './file-object.ts'
 import { Id, SprintId } from './ids.ts'
 import { FailureClass, Usage } from './outcome.ts'
 import { CompiledPhase, CompiledWorktree, Current, DependencyGraph, WorkRef } from './phases.ts'
 import { ProofBaseline, ProofMark } from './proof.ts'
-import {
-  Check,
-  CheckRoom,
-  ErrorCategory,
-  Hook,
-  Limits,
-  Notify,
-  ParallelExecution,
-  Price,
-  Prompts,
-  Retry,
-  Timeouts,
-} from './settings.ts'
+import { ErrorCategory, Hook, Limits, Notify, ParallelExecution, Price, Prompts, Retry, Timeouts } from './settings.ts'
 import { Timestamp } from './time.ts'
 
 export const schemaVersion = 1
@@ -332,7 +321,7 @@ export const Progress = fileObject({
     .optional()
     .describe("The user's answer; the next prompt includes it"),
   messages: z
-    .array(fileObject({ text: z.string(), at: Timestamp }))
+    .array(fileObject({ text: z.string(), at: Timestamp, by: z.string().optional() }))
     .optional()
     .describe('Messages from users while the agent worked; the next prompt includes them'),
   parked: fileObject({ reason: z.string(), until: Timestamp })

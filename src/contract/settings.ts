@@ -1,48 +1,17 @@
 import { z } from 'zod'
 import { CellSettings, Network } from './cell.ts'
+import { CheckRoom } from './checks/check.ts'
+import { CheckEntry } from './checks/registry.ts'
 import { fileObject, partialFileObject } from './file-object.ts'
 import { Id } from './ids.ts'
+import { nonEmptyText } from './text.ts'
 import { Duration } from './time.ts'
 
-export const nonEmptyText = z.string().refine((value) => value.trim() !== '', { error: 'must not be empty' })
 /** One agent program, or the first choice and its fallbacks. */
 export const agentNames = z.union([nonEmptyText, z.array(nonEmptyText).min(1)])
 const count = z.int().min(0)
 /** A limit that users can switch off. */
 const switchable = <T extends z.ZodType>(value: T) => z.union([z.literal('off'), value])
-
-const roomFields = {
-  copy: z.array(nonEmptyText).optional().describe('Ignored files that the room needs, such as .env.test'),
-  install: nonEmptyText.optional().describe('Command that installs packages; detected from the lockfile if not given'),
-  network: z.boolean().optional().describe('Whether checks may use the network; default false'),
-  services: z
-    .array(nonEmptyText)
-    .optional()
-    .describe('Services on this machine that the checks need; opens the network'),
-}
-/** Where the checks of a claim run. */
-export const CheckRoom = z.union([z.enum(['clean', 'off']), fileObject(roomFields)])
-export type CheckRoom = z.output<typeof CheckRoom>
-
-export const Check = fileObject({
-  run: nonEmptyText.describe('Shell command that Ralph runs in the project; exit 0 means passed'),
-  name: nonEmptyText.optional().describe('Display name of the check; default: the command'),
-  timeout: Duration.default(600_000).describe('Ralph ends the check and its process tree after this time'),
-  eachIteration: z.boolean().default(false).describe('Also run it after every iteration, not only after a claim'),
-  protect: z
-    .boolean()
-    .default(false)
-    .describe('Deprecated: what defines a check is frozen anyway. Restores those files before the check runs'),
-  report: nonEmptyText
-    .optional()
-    .describe('File that the check writes with its tests by name: JUnit XML, CTRF or TAP, relative to the project'),
-  install: nonEmptyText.optional().describe('Overrides the `install` of the room for this check'),
-  room: CheckRoom.optional().describe('Overrides the `room` of the sprint for this check'),
-  heldOut: nonEmptyText
-    .optional()
-    .describe('Folder that only this check sees: a path, or a name below `checks` in the folder of Ralph'),
-})
-export type Check = z.output<typeof Check>
 
 const hookCell = z.enum(['none'])
 const onFail = z.enum(['record', 'feed-back', 'block'])
@@ -180,7 +149,7 @@ export const Prompts = fileObject({
 export const settings = {
   ralph: Ralph.optional().describe('Settings of the goal-driven loop'),
   doneWhen: z
-    .array(Check)
+    .array(CheckEntry)
     .optional()
     .describe('Checks that must pass before goal-complete is accepted; detected if not given, [] for none'),
   proof: z

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { Progress } from '../contract/progress.ts'
 import { attemptState } from '../platform/processes/attempt-folder.ts'
 import { isFolder, listFolder, readBytes } from '../platform/files/files.ts'
-import { recordKey, stateFolder } from '../platform/files/state-folder.ts'
+import { recordKey, stateFolder, stateId } from '../platform/files/state-folder.ts'
 import { broken, notice, type Finding } from './finding.ts'
 import type { ReplayEntry, Evidence } from './invariants.ts'
 import { readSegment, type JournalRecord } from '../storage/state/journal-record.ts'
@@ -12,6 +12,7 @@ import { journalFolder, segmentPattern } from '../storage/state/journal.ts'
 import { readProgressFile } from '../storage/state/progress-file.ts'
 import { findLeftovers } from '../storage/state/sprint-folder.ts'
 import { readSprintOwner } from '../storage/state/sprint-lock.ts'
+import { hasId } from '../storage/state/state-folder.ts'
 
 /** One segment file of the journal as it is on disk. */
 export type SegmentFile = {
@@ -21,8 +22,8 @@ export type SegmentFile = {
   /** Bytes of complete records, and of the whole file. */
   readonly goodBytes: number
   readonly bytes: number
-  /** `unreadable`: complete records that do not decode. `headless`: no snapshot at the start. */
-  readonly problem?: 'torn' | 'damaged' | 'unreadable' | 'headless'
+  /** `unreadable`: complete records that do not decode. `headless`: no snapshot at the start, `beheaded`: it is damaged. */
+  readonly problem?: 'torn' | 'damaged' | 'unreadable' | 'headless' | 'beheaded'
 }
 
 /** A sprint as it is on disk, and what is wrong with its files. Read-only. */
@@ -30,6 +31,8 @@ export type SprintExamination = Evidence & {
   readonly segments: readonly SegmentFile[]
   readonly leftovers: readonly string[]
   readonly owner: string | undefined
+  /** False if another user runs the sprint, or with another RALPH_HOME: only PROGRESS.yaml can be read. */
+  readonly hasState: boolean
   /** What is wrong with the files themselves. */
   readonly fileFindings: readonly Finding[]
 }
@@ -50,6 +53,7 @@ export async function examineSprint(sprintDir: string): Promise<SprintExaminatio
     isRepaired: (await listFolder(journalFolder(sprintDir))).some((name) => name.includes('.quarantined')),
     leftovers,
     owner,
+    hasState: stateId(sprintDir) !== undefined || !hasId(sprintDir),
     fileFindings: [
       ...segments.flatMap((segment, index) => checkSegment(segment, index === segments.length - 1)),
       ...(owner === undefined
@@ -69,7 +73,8 @@ async function readSegments(sprintDir: string): Promise<SegmentFile[]> {
       const { records, goodBytes, problem } = readSegment(bytes, recordKey(sprintDir))
       const entries = records.map(decodeEntry)
       const isWhole = entries.every((entry) => entry !== undefined)
-      const state = records[0]?.kind === 'snapshot' ? (isWhole ? problem : 'unreadable') : 'headless'
+      const headless = problem === 'damaged' ? 'beheaded' : 'headless'
+      const state = records[0]?.kind === 'snapshot' ? (isWhole ? problem : 'unreadable') : headless
       return {
         file,
         number: Number(name.slice(0, 8)),
@@ -101,13 +106,16 @@ function decodeEntry({ seq, epoch, kind, data }: JournalRecord): ReplayEntry | u
 function selectUsableEntries(segments: readonly SegmentFile[]): ReplayEntry[] {
   const holes = segments.slice(0, -1).map(({ problem }) => problem !== undefined)
   const start = holes.lastIndexOf(true) + 1
-  return segments.slice(start).flatMap(({ entries, problem }) => (problem === 'headless' ? [] : entries))
+  return segments.slice(start).flatMap(({ entries, problem }) => (isHeadless(problem) ? [] : entries))
 }
+
+export const isHeadless = (problem: SegmentFile['problem']): boolean => problem === 'headless' || problem === 'beheaded'
 
 function checkSegment({ file, problem, entries, goodBytes, bytes }: SegmentFile, isLast: boolean): Finding[] {
   const behind = `behind record ${entries.at(-1)?.seq ?? 0} (byte ${goodBytes} of ${bytes})`
   if (!problem) return []
   if (problem === 'headless') return [notice('I1', `${file} holds no snapshot; the segment before it counts`)]
+  if (problem === 'beheaded') return [broken('I1', `${file} is damaged from its first record on`)]
   if (problem === 'torn' && isLast) {
     return [notice('I1', `${file}: the run was cut off while writing, ${behind}; that was never acknowledged`)]
   }

@@ -4,7 +4,7 @@ import type { Progress } from '../contract/progress.ts'
 import { openAppendFile } from '../platform/files/append-file.ts'
 import { killMarked } from '../platform/processes/process-table.ts'
 import { checkInvariants, type ReplayEntry } from './invariants.ts'
-import { examineSprint, type SprintExamination, type SegmentFile } from './examine.ts'
+import { examineSprint, isHeadless, type SprintExamination, type SegmentFile } from './examine.ts'
 import { reopenCompleted } from '../storage/state/import-progress.ts'
 import { openJournal, quarantineSegment } from '../storage/state/journal.ts'
 import { writeProgressFile } from '../storage/state/progress-file.ts'
@@ -39,10 +39,10 @@ async function repairJournal(
   options: RepairOptions,
 ): Promise<string[]> {
   const done: string[] = []
-  for (const segment of segments.filter(({ problem }) => problem === 'headless')) {
+  for (const segment of segments.filter(({ problem }) => isHeadless(problem))) {
     done.push(`moved ${segment.file}, which holds no snapshot, to ${await quarantineSegment(segment.file)}`)
   }
-  const last = segments.findLast(({ problem }) => problem !== 'headless')
+  const last = segments.findLast(({ problem }) => !isHeadless(problem))
   if (last?.problem === 'torn') done.push(await truncateSegment(last))
   const checked = checkInvariants({ entries, attempts: [], isRunning: true })
   const cannotReplay = checked.findings.some(({ invariant }) => invariant === 'I8')

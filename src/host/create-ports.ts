@@ -50,13 +50,19 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
   const pass = progress.env?.pass ?? []
   const settings = { project, pass, prices: progress.prices, sandbox }
   const guard = removeNewLinks(sprintDir)
-  const shell = redactShell(superviseShell({ ...place, pass, cell: sandbox }), redactor)
-  const workspace = await openWorkspace({ project: folder, sprintDir, sprintId })
+  const activity = createActivityCount()
+  const workspace = await openWorkspace(
+    { project: folder, sprintDir, sprintId },
+    { activity: activity.read, onSkipped: (skipped) => onNote(describeSkipped(skipped)) },
+  )
+  const shell = activity.counted(redactShell(superviseShell({ ...place, pass, cell: sandbox }), redactor))
   const hasWorktree = worktree !== undefined && folder !== project
   return {
     store: options.store,
     agents: (name, model) =>
-      redactAgent(guard(superviseAgent({ ...place, ...settings, ...options.chooseAgent(name, model) })), redactor),
+      activity.counted(
+        redactAgent(guard(superviseAgent({ ...place, ...settings, ...options.chooseAgent(name, model) })), redactor),
+      ),
     shell,
     workspace: hasWorktree ? commitToBranch(workspace, folder, worktree.branch) : workspace,
     projectFiles: createProjectFiles(folder, sprintDir),
@@ -73,6 +79,33 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
     observe: options.observe,
   }
 }
+
+/** Counts starts and ends of programs: between two of them, only the user changes files. */
+function createActivityCount() {
+  let count = 0
+  let running = 0
+  const change = (by: 1 | -1) => {
+    count += 1
+    running += by
+  }
+  return {
+    read: () => (running === 0 ? count : undefined),
+    counted: <Runner extends { run: (...given: never[]) => Promise<unknown> }>(runner: Runner): Runner => ({
+      ...runner,
+      run: async (...given: Parameters<Runner['run']>) => {
+        change(1)
+        try {
+          return await runner.run(...given)
+        } finally {
+          change(-1)
+        }
+      },
+    }),
+  }
+}
+
+const describeSkipped = (skipped: readonly string[]): string =>
+  `no checkpoint contains ${skipped.slice(0, 3).join('; ')}${skipped.length > 3 ? `; and ${skipped.length - 3} more` : ''}`
 
 /** Usage limits of this computer's accounts, shared by all its agents and by `ralph run`. */
 export const openMachineLimits = (home: string, env: HostEnvironment): AccountLimits =>

@@ -5,7 +5,9 @@ import { describeSpentLimit } from './core/limits.ts'
 import { createIllegalFact, getLiveIteration, replaceLive } from './core/live-iteration.ts'
 import { andThen, createNote, type Decision, type Order } from './core/order.ts'
 import { scheduleRest, isEnding, restOnRequest } from './core/rest.ts'
+import { isUnderWay } from '../contract/sprint-summary.ts'
 import { setHistory, setInbox, setRun, setStats, type Sprint } from './core/sprint.ts'
+import { emitUserSaid, onMessageWithdrawn, onUserMessage } from './core/user-messages.ts'
 import type { StepEdit } from './core/way.ts'
 import { onAttemptEnded } from './iteration/attempt.ts'
 import { onChecksEnded, onReviewEnded } from './iteration/checks.ts'
@@ -34,7 +36,8 @@ function advanceSprint(sprint: Sprint, fact: Fact): Decision {
 }
 
 /** These facts can arrive while no run is active, so they start nothing. */
-const startsWork = ({ type }: Fact): boolean => !['recompiled', 'answered', 'told', 'notified'].includes(type)
+const startsWork = ({ type }: Fact): boolean =>
+  !['recompiled', 'answered', 'told', 'message-withdrawn', 'notified'].includes(type)
 
 /** Time since the last fact counts as work if something was running. Time between runs does not. */
 function countActiveTime(sprint: Sprint, { type, at }: Fact): Sprint {
@@ -74,6 +77,8 @@ function decide(sprint: Sprint, fact: Fact): Decision {
       return onAnswered(sprint, fact)
     case 'told':
       return onUserMessage(sprint, fact)
+    case 'message-withdrawn':
+      return onMessageWithdrawn(sprint, fact)
     case 'edited':
       return onEdited(sprint, fact)
   }
@@ -99,7 +104,15 @@ function onWaitEnded(sprint: Sprint, fact: Extract<Fact, { type: 'wait-ended' }>
  * `now`: everything ends, and the iteration gets another attempt in the next run. A sprint that already rests (only its hooks
  * still run) keeps its status: a reached goal stays reached, an open question stays open.
  */
-function onStopRequested(sprint: Sprint, { as, when }: Extract<Fact, { type: 'stop-requested' }>): Decision {
+function onStopRequested(sprint: Sprint, fact: Extract<Fact, { type: 'stop-requested' }>): Decision {
+  const decided = decideStop(sprint, fact)
+  const how = fact.as === 'paused' ? 'pause' : 'stop'
+  const words = { iteration: 'after this iteration', turn: 'after this turn', now: 'now' }
+  if (!isUnderWay(sprint.status)) return decided
+  return andThen(emitUserSaid(sprint, { how, text: words[fact.when], by: fact.by }), decided)
+}
+
+function decideStop(sprint: Sprint, { as, when }: Extract<Fact, { type: 'stop-requested' }>): Decision {
   const { status, live } = sprint
   const busy = live.some(({ stage }) => stage !== 'waiting') || (live.length === 0 && !sprint.history.baseline)
   const running = status === 'in-progress' || status === 'parked'
@@ -113,15 +126,6 @@ function onStopRequested(sprint: Sprint, { as, when }: Extract<Fact, { type: 'st
   const sooner = sprint.run?.stopRequested?.when === 'turn' ? 'turn' : when
   if (busy) return { sprint: setRun(sprint, { stopRequested: { as, when: sooner } }), orders: [] }
   return andThen([{ type: 'abort', what: 'waits' }], restOnRequest(sprint, as))
-}
-
-/** Adds a message to the next prompt; with `now`, ends the attempt and starts a new one with the message. */
-function onUserMessage(sprint: Sprint, { at, text, now }: Extract<Fact, { type: 'told' }>): Decision {
-  const updated = setInbox(sprint, { messages: [...(sprint.inbox.messages ?? []), { text, at }] })
-  const working = updated.live.filter(({ stage }) => stage === 'agent')
-  if (!now || working.length === 0 || updated.status !== 'in-progress') return { sprint: updated, orders: [] }
-  const restarted = working.reduce((result, live) => replaceLive(result, { ...live, retelling: true }), updated)
-  return { sprint: restarted, orders: [{ type: 'abort', what: 'attempts' }] }
 }
 
 type EditedFact = Extract<Fact, { type: 'edited' }>
@@ -170,8 +174,9 @@ function onNotified(sprint: Sprint, { results }: Extract<Fact, { type: 'notified
 function onAnswered(sprint: Sprint, fact: Extract<Fact, { type: 'answered' }>): Decision {
   const { question } = sprint
   if (!question || sprint.status !== 'needs-human') throw createIllegalFact(sprint, fact, 'there is no open question')
+  const said = emitUserSaid(sprint, { how: 'answer', text: fact.answer, by: fact.by })
   const accepted = acceptByAnswer(sprint, fact.answer, fact.at)
-  if (accepted) return { sprint: accepted, orders: [] }
+  if (accepted) return { sprint: accepted, orders: said }
   const answer = { question: question.reason, answer: fact.answer, at: fact.at }
   const { claimQuestion: _claim, ...history } = sprint.history
   return {
@@ -181,6 +186,6 @@ function onAnswered(sprint: Sprint, fact: Extract<Fact, { type: 'answered' }>): 
       question: undefined,
       reason: undefined,
     },
-    orders: [],
+    orders: said,
   }
 }

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { RalphError } from '../contract/errors.ts'
 
 /** Neither the user's configuration nor a repository's hooks may affect how Ralph uses git. */
 const ownConfig = [
@@ -29,13 +30,18 @@ export type GitOptions = {
   /** Where `gitDir` reads and writes objects. */
   readonly objects?: string
   readonly input?: string
+  /** Output and input as bytes, one per character: a path need not be UTF-8. */
+  readonly isBinary?: boolean
   /** For commands that use the network: git is killed after this time. */
   readonly timeoutMs?: number
+  /** Called with what git printed to stderr although it succeeded. */
+  readonly onWarning?: (text: string) => void
 }
 
 /** Resolves with the output of git, without the last newline; rejects with its error message. */
 export function git(options: GitOptions, ...args: readonly string[]): Promise<string> {
-  const { cwd, index, gitDir, objects, input, timeoutMs = 0 } = options
+  const { cwd, index, gitDir, objects, input, timeoutMs = 0, onWarning, isBinary = false } = options
+  const encoding = isBinary ? 'latin1' : 'utf8'
   const env = {
     ...withoutGitVariables(process.env),
     ...author,
@@ -48,16 +54,25 @@ export function git(options: GitOptions, ...args: readonly string[]): Promise<st
     const child = execFile(
       'git',
       [...ownConfig, ...args],
-      { cwd, env, maxBuffer: 256 * 1024 * 1024, timeout: timeoutMs },
+      { cwd, env, encoding, maxBuffer: 256 * 1024 * 1024, timeout: timeoutMs },
       (error, stdout, stderr) => {
-        if (error?.killed) reject(new Error(`git ${args[0]}: no answer within ${timeoutMs / 1000} s`, { cause: error }))
-        else if (error) reject(new Error(`git ${args[0]}: ${stderr.trim() || error.message}`, { cause: error }))
-        else resolve(stdout.replace(/\n$/, ''))
+        if (error?.killed) reject(gitFailed(`git ${args[0]}: no answer within ${timeoutMs / 1000} s`, error))
+        else if (error) reject(gitFailed(`git ${args[0]}: ${stderr.trim() || error.message}`, error))
+        else {
+          if (stderr !== '') onWarning?.(stderr)
+          resolve(stdout.replace(/\n$/, ''))
+        }
       },
     )
     child.stdin?.on('error', () => {})
-    child.stdin?.end(input ?? '')
+    child.stdin?.end(input ?? '', encoding)
   })
+}
+
+function gitFailed(message: string, cause: Error): RalphError {
+  if (!message.includes('dubious ownership')) return new RalphError('GIT_FAILED', message, { cause })
+  const hint = 'if you trust it: git config --global --add safe.directory <the repository>'
+  return new RalphError('GIT_FAILED', 'git reads no repository that belongs to another user', { cause, hint })
 }
 
 /** Variables such as GIT_DIR would redirect every call to another repository. */

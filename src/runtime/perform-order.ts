@@ -1,3 +1,4 @@
+import { errorMessage } from '../contract/errors.ts'
 import { noUsage } from '../contract/outcome.ts'
 import type { Progress } from '../contract/progress.ts'
 import type { Fact } from '../loop/core/fact.ts'
@@ -7,6 +8,7 @@ import { runChecks } from './run-checks.ts'
 import { runGate } from './run-gate.ts'
 import { runHook } from './run-hook.ts'
 import type { NotificationQuestion } from './ports.ts'
+import { parseTarget } from './channels/registry.ts'
 import { retryOnDiskFull } from './disk-space.ts'
 import { runReview } from './run-review.ts'
 
@@ -66,11 +68,10 @@ async function sendNotifications(
     (progress.notify ?? []).map(async (target) => {
       const { sprintId, humanNeeded } = progress
       const question = about === 'needs-human' && humanNeeded ? { question: omitAskedAt(humanNeeded) } : {}
-      const error = await ports.notify(target, { about, text, sprintId, ...question }).then(
-        () => undefined,
-        (cause: unknown) => (cause instanceof Error ? cause.message : String(cause)),
-      )
-      const to = target === 'desktop' ? target : 'webhook' in target ? target.webhook : target.run
+      const error = await ports
+        .notify(target, { about, text, sprintId, ...question })
+        .then(() => undefined, errorMessage)
+      const { address: to } = parseTarget(target)
       return { at: ports.clock.now(), to, about, sent: error === undefined, ...(error !== undefined && { error }) }
     }),
   )
@@ -86,17 +87,15 @@ async function makeCheckpoint({ iteration }: OrderByType<'make-checkpoint'>, con
   const made = await ports.workspace
     .checkpoint(iteration, formatCheckpointMessage(progress, iteration))
     .catch((error: unknown) => {
-      const why = error instanceof Error ? error.message : String(error)
-      ports.observe({ type: 'note', level: 'warning', text: `no checkpoint of iteration ${iteration}: ${why}` })
+      const text = `no checkpoint of iteration ${iteration}: ${errorMessage(error)}`
+      ports.observe({ type: 'note', level: 'warning', text })
       return undefined
     })
   return { type: 'checkpoint-made', at: ports.clock.now(), iteration, commit: made }
 }
 
 async function cleanWorktree({ ports }: OrderContext): Promise<Fact> {
-  const kept = await ports
-    .cleanWorktree()
-    .catch((error: unknown) => (error instanceof Error ? error.message : String(error)))
+  const kept = await ports.cleanWorktree().catch(errorMessage)
   return { type: 'worktree-cleaned', at: ports.clock.now(), kept }
 }
 

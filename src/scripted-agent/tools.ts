@@ -1,3 +1,4 @@
+import { quoteShellWord } from '../contract/text.ts'
 import { errorMessage } from '../contract/errors.ts'
 import { resolve } from 'node:path'
 import { readTextIfExists } from '../platform/files/files.ts'
@@ -18,7 +19,7 @@ export type ScriptedTool = {
 
 export function toolFor(action: ToolAction, cwd: string): ScriptedTool {
   if (action.type === 'run') return bashTool(action.command, cwd)
-  if (action.type === 'delete') return bashTool(`rm -- ${quotePath(action.path)}`, cwd)
+  if (action.type === 'delete') return bashTool(`rm -- ${quoteShellWord(action.path)}`, cwd)
   const path = resolve(cwd, action.path)
   switch (action.type) {
     case 'read':
@@ -72,8 +73,6 @@ const bashTool = (command: string, cwd: string): ScriptedTool => ({
 
 const commandResult = ({ exitCode, output }: CommandResult): ToolResult =>
   exitCode === 0 ? toolSuccess(output) : { content: `Exit code ${exitCode}\n${output}`.trimEnd(), isError: true }
-
-const quotePath = (path: string): string => `'${path.replaceAll("'", `'\\''`)}'`
 
 const toolSuccess = (content: string): ToolResult => ({ content, isError: false })
 

@@ -1,8 +1,10 @@
 import type { SprintEvent } from '../contract/events.ts'
+import type { SprintStatus } from '../contract/progress.ts'
 import type { WorkRef } from '../contract/phases.ts'
 import { formatAge, formatDurationShort } from './durations.ts'
 import { formatUsd } from './money.ts'
 import { lastLine, toOneLine } from './text.ts'
+import { statusWords } from './status.ts'
 import type { Tone } from './tone.ts'
 import { verdictBadge } from './verdict.ts'
 
@@ -40,8 +42,10 @@ export function describeEvent(event: SprintEvent): EventSentence | undefined {
       return { tone: 'warn', title: 'Ignored a part of the report', detail: event.reasons.join('; ') }
     case 'question-asked':
       return { tone: 'warn', title: event.reason, detail: event.details, aside: 'asks you', loud: true }
+    case 'user-said':
+      return { tone: 'accent', title: userTitle(event), detail: event.text }
     case 'sprint-rested':
-      return { tone: 'quiet', title: `Rests: ${event.status}`, detail: event.reason }
+      return { tone: statusWords[event.status].tone, title: restTitle(event.status), detail: event.reason }
     case 'iteration-ended':
       return iterationEndMark(event)
     case 'iteration-started':
@@ -60,6 +64,25 @@ export function describeEvent(event: SprintEvent): EventSentence | undefined {
     case 'hook-ended':
       return judgementMark(event)
   }
+}
+
+const userVerbs = {
+  message: 'says',
+  steer: 'interrupts',
+  withdraw: 'withdraws',
+  answer: 'answers',
+  pause: 'pauses',
+  stop: 'stops',
+  'try-now': 'tries again now',
+} as const
+
+/** `ada says`; a terminal has no names. */
+export const userTitle = ({ how, by }: Pick<Extract<SprintEvent, { type: 'user-said' }>, 'how' | 'by'>): string =>
+  `${by ?? 'A person'} ${userVerbs[how]}`
+
+const restTitle = (status: SprintStatus): string => {
+  const { ending } = statusWords[status]
+  return ending.charAt(0).toUpperCase() + ending.slice(1)
 }
 
 type JudgementEvent = Extract<

@@ -1,4 +1,4 @@
-import type { IterationRecord, Verdict } from '../contract/progress.ts'
+import type { IterationRecord, Mode, Verdict } from '../contract/progress.ts'
 import type { Tone } from './tone.ts'
 
 export type VerdictSign = 'progress' | 'same' | 'no' | 'asks' | 'stopped' | 'now' | 'goal'
@@ -9,14 +9,17 @@ export type VerdictBadge = { readonly sign: VerdictSign; readonly tone: Tone; re
 export function verdictBadge({
   verdict,
   changed,
+  mode,
 }: {
   verdict?: Verdict | undefined
   changed?: boolean | undefined
+  mode?: Mode | undefined
 }): VerdictBadge {
   switch (verdict) {
     case undefined:
       return { sign: 'now', tone: 'accent', words: 'running' }
     case 'continue':
+      if (mode === 'planning') return { sign: 'progress', tone: 'ok', words: 'planned' }
       return changed === false
         ? { sign: 'same', tone: 'quiet', words: 'changed nothing' }
         : { sign: 'progress', tone: 'ok', words: 'made progress' }
@@ -40,7 +43,11 @@ export function verdictBadge({
 }
 
 /** `claimed goal-complete, refused: npm test` */
-export function describeVerdict(record: Pick<IterationRecord, 'verdict' | 'changed' | 'checks' | 'review'>): string {
+export function describeVerdict(
+  record: Pick<IterationRecord, 'verdict' | 'changed' | 'checks' | 'review'> & {
+    readonly mode?: Mode | undefined
+  },
+): string {
   const { words } = verdictBadge(record)
   const red = (record.checks ?? []).filter(({ passed }) => !passed).map(({ name }) => name)
   if (record.verdict !== 'refused') return words

@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { commitAll, git, putProgram } from '../support/programs.ts'
 import { createTestSprint, type Answers, type TestSprint } from '../support/sprint.ts'
@@ -34,6 +35,9 @@ const readUserState = async (sprint: TestSprint) => ({
 const listCheckpoints = async (sprint: TestSprint) =>
   (await git(sprint, 'for-each-ref', '--format=%(refname)', 'refs/ralph')).split('\n').toSorted()
 
+/** The refs of a sprint bear the id of its state. */
+const readRefs = (sprint: TestSprint): string => `refs/ralph/${basename(sprint.state())}`
+
 describe('a checkpoint', () => {
   it("is created after each iteration that changed something, and touches nothing of the user's", async () => {
     const sprint = await createDirtyRepository({
@@ -48,25 +52,22 @@ describe('a checkpoint', () => {
 
     expect(await readUserState(sprint)).toEqual(before)
     expect(sprint.has('.git/index.lock')).toBe(false)
-    expect(await listCheckpoints(sprint)).toEqual([
-      'refs/ralph/tidy/0',
-      'refs/ralph/tidy/1',
-      'refs/ralph/tidy/3',
-      'refs/ralph/tidy/last',
-    ])
-    expect(await git(sprint, 'show', 'refs/ralph/tidy/0:a.txt')).toBe('staged')
-    expect(await git(sprint, 'show', 'refs/ralph/tidy/0:new.txt')).toBe('new')
-    expect(await git(sprint, 'ls-tree', '-r', '--name-only', 'refs/ralph/tidy/3')).toBe(
+    const refs = readRefs(sprint)
+    expect(refs).toMatch(/^refs\/ralph\/[0-9a-f-]{36}$/)
+    expect(await listCheckpoints(sprint)).toEqual(['0', '1', '3', 'last'].map((name) => `${refs}/${name}`))
+    expect(await git(sprint, 'show', `${refs}/0:a.txt`)).toBe('staged')
+    expect(await git(sprint, 'show', `${refs}/0:new.txt`)).toBe('new')
+    expect(await git(sprint, 'ls-tree', '-r', '--name-only', `${refs}/3`)).toBe(
       ['a.txt', 'log.txt', 'new.txt', 'wf/ralph.yaml'].join('\n'),
     )
     const { iterations = [] } = await sprint.progress()
     expect(iterations.map(({ checkpoint }) => checkpoint)).toEqual([
-      await git(sprint, 'rev-parse', 'refs/ralph/tidy/1'),
+      await git(sprint, 'rev-parse', `${refs}/1`),
       undefined,
-      await git(sprint, 'rev-parse', 'refs/ralph/tidy/3'),
+      await git(sprint, 'rev-parse', `${refs}/3`),
       undefined,
     ])
-    expect(await git(sprint, 'log', '-1', '--format=%an <%ae>%n%s%n%b', 'refs/ralph/tidy/3')).toMatch(
+    expect(await git(sprint, 'log', '-1', '--format=%an <%ae>%n%s%n%b', `${refs}/3`)).toMatch(
       /^Ralph <ralph@localhost>\nRalph tidy: iteration 3\nthird/,
     )
   })
@@ -80,7 +81,7 @@ describe('a checkpoint', () => {
     expect(await sprint.run()).toMatchObject({ exitCode: 0 })
 
     expect(sprint.has('hooked')).toBe(false)
-    expect(await listCheckpoints(sprint)).toContain('refs/ralph/tidy/1')
+    expect(await listCheckpoints(sprint)).toContain(`${readRefs(sprint)}/1`)
   })
 
   it('is also created after an iteration without a valid report', async () => {
@@ -144,7 +145,7 @@ describe('ralph restore', () => {
     expect(await sprint.read('new.txt')).toBe('new\n')
     expect(sprint.has('d/d')).toBe(false)
     expect(await readUserState(sprint)).toEqual(before)
-    const saved = /saved in (refs\/ralph\/tidy\/\S+)/.exec(stdout)?.[1] ?? ''
+    const saved = /saved in (refs\/ralph\/\S+)/.exec(stdout)?.[1] ?? ''
     expect(await git(sprint, 'show', `${saved}:log.txt`)).toBe('mine, not committed')
 
     await sprint.ralph('restore', 's', '0')

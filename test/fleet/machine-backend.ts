@@ -6,7 +6,7 @@ import type { Timing } from '../../src/channel/line.ts'
 import { openMachineLines } from '../../src/backend/machines/machine-lines.ts'
 import {
   Reply,
-  type AgentJournalEvent,
+  type LoggedEvent,
   type Inventory,
   type DurableRequest,
   type RequestBody,
@@ -19,7 +19,7 @@ export async function createTestMachineBackend(timing?: Partial<Timing>) {
   const memory = createMemoryMachineStore()
   const authority = openAuthority(await createAuthority(Date.now()))
   const inventories = new Map<string, Inventory>()
-  const events = new Map<string, AgentJournalEvent[]>()
+  const events = new Map<string, LoggedEvent[]>()
   const log: string[] = []
   const base = {
     store: memory.store,

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { and, eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
@@ -9,15 +9,12 @@ import { agents } from '../../src/backend/database/agent.ts'
 import { iterations, sprints } from '../../src/backend/database/sprint.ts'
 import { saveObservation } from '../../src/backend/sprints/observed-sprints.ts'
 import { ensureProjectAgent } from '../../src/backend/agents/project-agent.ts'
-import { observedRowId } from '../../src/cli/serve/observe-events.ts'
+import { observedRowId } from '../../src/cli/serve/observed-sprint.ts'
 import { observeSprints } from '../../src/cli/serve/observe-sprints.ts'
-import { applyFactToProgress } from '../../src/host/apply-fact.ts'
-import { stateFolder } from '../../src/platform/files/state-folder.ts'
 import { releaseState } from '../../src/storage/state/sprint-folder.ts'
-import { openSprintStore } from '../../src/storage/sprint/sprint-store.ts'
-import { createTestIo } from '../support/test-io.ts'
-import { after, answered, buildProgress, noon, type Play, reports, started } from '../support/builders.ts'
+import { answered, buildProgress, noon, type Play, reports, started } from '../support/builders.ts'
 import { createTestFolder } from '../support/folder.ts'
+import { openOwnedSprint } from '../support/owned-sprint.ts'
 import {
   createTestDatabase,
   createTestFleet,
@@ -48,9 +45,8 @@ async function createTestProject() {
   const folder = (name: string) => join(project, '.claude', 'sprints', name)
   const logged: string[] = []
   const observe = () => {
-    const { io } = createTestIo({ cwd: project, now: Date.now })
     const log = (text: string) => void logged.push(text)
-    const observer = observeSprints({ fleet: world.fleet, agentId, sprints: folder(''), io, log })
+    const observer = observeSprints({ fleet: world.fleet, agentId, sprints: folder(''), log })
     onTestFinished(observer.close)
     return observer
   }
@@ -81,32 +77,15 @@ async function createTestProject() {
 }
 
 /** Runs the sprint in this folder for a while, resuming from its last state. */
-async function runSprintIn(sprintDir: string, ...plays: readonly Play[]): Promise<() => Promise<void>> {
+async function runSprintIn(sprintDir: string, ...plays: readonly Play[]) {
   mkdirSync(sprintDir, { recursive: true })
-  const opened = await openSprintStore({ sprintDir, fold: applyFactToProgress, now: () => noon }, buildProgress())
-  if (!opened) throw new Error('not opened')
-  let { progress } = opened
-  for (const play of plays) {
-    const fact = typeof play === 'function' ? play(progress) : play
-    progress = after(progress, fact).progress
-    await opened.store.save(progress, fact)
-  }
-  return opened.store.close
+  const sprint = await openOwnedSprint(sprintDir)
+  await sprint.play(...plays)
+  return sprint
 }
 
 const createRunSprint = async (...given: Parameters<typeof runSprintIn>): Promise<void> =>
-  (await runSprintIn(...given))()
-
-/** Text that the agent says in the first attempt of an iteration. */
-function writeAgentText(sprintDir: string, iteration: number, text: string): void {
-  const attempt = join(stateFolder(sprintDir), 'attempts', `${iteration}-1`)
-  const link = join(sprintDir, 'transcripts', `iteration-${iteration}.jsonl`)
-  for (const made of [attempt, join(sprintDir, 'transcripts')]) mkdirSync(made, { recursive: true })
-  if (!existsSync(link)) symlinkSync(join(attempt, 'transcript.jsonl'), link)
-  const message = { id: text, role: 'assistant', content: [{ type: 'text', text }] }
-  const line = JSON.stringify({ type: 'assistant', session_id: 's', message })
-  writeFileSync(join(attempt, 'transcript.jsonl'), `${line}\n`, { flag: 'a' })
-}
+  (await runSprintIn(...given)).close()
 
 const listTexts = (rows: readonly (typeof events.$inferSelect)[]): string[] =>
   rows.flatMap(({ payload }) => (payload?.type === 'agent' && payload.event.kind === 'text' ? payload.event.text : []))
@@ -114,9 +93,10 @@ const listTexts = (rows: readonly (typeof events.$inferSelect)[]): string[] =>
 it('shows existing sprints, adds nothing when it looks again, and catches up on what it missed', async () => {
   const { folder, observe, rowsOf, agent } = await createTestProject()
   const { id, ...rows } = rowsOf('auth')
-  const close = await runSprintIn(folder('auth'), started({ agents: ['claude'] }), reports({ status: 'continue' }))
-  writeAgentText(folder('auth'), 1, 'first')
-  await close()
+  const sprint = await runSprintIn(folder('auth'), started({ agents: ['claude'] }))
+  sprint.say('first')
+  await sprint.play(reports({ status: 'continue' }))
+  await sprint.close()
 
   const before = observe()
   await waitUntil(rows.sprint, (row) => row !== undefined)
@@ -135,12 +115,14 @@ it('shows existing sprints, adds nothing when it looks again, and catches up on 
   expect(await rows.events()).toEqual(told)
   await again.close()
 
-  writeAgentText(folder('auth'), 2, 'second')
+  const resumed = await runSprintIn(folder('auth'), started({ agents: ['claude'] }))
+  resumed.say('second', 2)
   const third = observe()
   await waitUntil(rows.events, (now) => listTexts(now).length === 2)
   await third.close()
-  writeAgentText(folder('auth'), 2, 'third')
-  await createRunSprint(folder('auth'), started({ agents: ['claude'] }), reports(question))
+  resumed.say('third', 2)
+  await resumed.play(reports(question))
+  await resumed.close()
   observe()
   await waitUntil(rows.sprint, (row) => row?.status === 'needs-human')
   const all = await rows.events()
@@ -155,17 +137,17 @@ it('follows a sprint that runs in a terminal, and an answer given there', async 
   const { folder, observe, rowsOf } = await createTestProject()
   const rows = rowsOf('auth')
   const first = observe()
-  const close = await runSprintIn(folder('auth'), started({ agents: ['claude'] }))
-  writeAgentText(folder('auth'), 1, 'one')
+  const sprint = await runSprintIn(folder('auth'), started({ agents: ['claude'] }))
+  sprint.say('one')
   await waitUntil(rows.events, (now) => listTexts(now).length === 1)
   expect(await rows.sprint()).toMatchObject({ status: 'in-progress' })
   await first.close()
-  writeAgentText(folder('auth'), 1, 'two')
+  sprint.say('two')
   observe()
-  writeAgentText(folder('auth'), 1, 'three')
+  sprint.say('three')
   await waitUntil(rows.events, (now) => listTexts(now).length > 2)
   expect(listTexts(await rows.events())).toEqual(['one', 'two', 'three'])
-  await close()
+  await sprint.close()
   await waitUntil(rows.sprint, (row) => row?.status === 'interrupted')
 
   await createRunSprint(folder('auth'), started({ agents: ['claude'] }), reports(question))

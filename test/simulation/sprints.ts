@@ -1,6 +1,7 @@
 import type { CompiledPhase, CompiledStep } from '../../src/contract/phases.ts'
 import type { Progress } from '../../src/contract/progress.ts'
-import type { Check, Hook } from '../../src/contract/settings.ts'
+import type { Check } from '../../src/contract/checks/check.ts'
+import type { Hook } from '../../src/contract/settings.ts'
 import { buildCheck, buildHook, buildProgress } from '../support/builders.ts'
 import { buildGate, buildItem, buildPart, buildPhase, buildStandard, forEach } from '../support/phases.ts'
 import type { Random } from './random.ts'

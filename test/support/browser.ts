@@ -1,8 +1,10 @@
 import chromium from '@sparticuz/chromium'
-import { type Browser, chromium as playwright, type Page } from 'playwright-core'
+import { type Browser, chromium as playwright, type LaunchOptions, type Page } from 'playwright-core'
 
 /** A real Chromium from npm; it needs no system package and no graphics card. */
-export async function launchBrowser(): Promise<Browser> {
+export async function launchBrowser({
+  ignoreDefaultArgs,
+}: Pick<LaunchOptions, 'ignoreDefaultArgs'> = {}): Promise<Browser> {
   chromium.setGraphicsMode = false
   const unwanted = [
     '--single-process',
@@ -15,6 +17,7 @@ export async function launchBrowser(): Promise<Browser> {
     executablePath: await chromium.executablePath(),
     args: chromium.args.filter((argument) => !unwanted.some((prefix) => argument.startsWith(prefix))),
     headless: true,
+    ...(ignoreDefaultArgs !== undefined && { ignoreDefaultArgs }),
   })
 }
 

@@ -262,6 +262,7 @@ const writes: Partial<Record<RouteName, Answer>> = {
   stopSprint: changeStatus('stopSprint'),
   tellSprint: ({ sprintId, text }, state) =>
     changed(state, findSprint(state, sprintId), { messages: [{ text: String(text), at: Date.now() }] }),
+  withdrawMessage: ({ sprintId }, state) => changed(state, findSprint(state, sprintId), { messages: [] }),
   restoreSprint: () => ({ success: true, saved: 'refs/ralph/auth/saved-1' }),
   answerSprint: ({ sprintId, answer }, state) => answerQuestion(String(sprintId), String(answer), state),
   dismissQuestion: ({ questionId }, { fleet, push }) => {

@@ -22,12 +22,12 @@ export type Served = {
 }
 
 /** One browser for a file of tests, and any number of `ralph serve` as a user starts them. */
-export function createServedPages() {
+export function createServedPages(browserOptions: Parameters<typeof launchBrowser>[0] = {}) {
   let browser: Browser
   const programs: ChildProcess[] = []
   beforeAll(async () => {
     buildPage()
-    browser = await launchBrowser()
+    browser = await launchBrowser(browserOptions)
   }, 180_000)
   afterAll(async () => {
     await browser.close()

@@ -1,3 +1,4 @@
+import { quoteShellWord } from '../../contract/text.ts'
 import { isFolder } from '../../platform/files/files.ts'
 import { mountFlags, mountsBelow } from '../../platform/processes/mount-table.ts'
 import { findProgram } from '../../platform/processes/programs.ts'
@@ -51,13 +52,13 @@ function namespacesCommand(plan: CellPlan, tools: CellTools): string[] {
     ...(own.length > 0 ? [`ip link set lo up 2>/dev/null || ${tools.perl ?? 'perl'} -e '${raiseLoopback}'`] : []),
     'hostname cell 2>/dev/null || :',
     ...plan.mounts.flatMap((mount) =>
-      mount.kind === 'tmpfs' && !mount.write ? [`mount -o remount,ro ${quote(mount.path)}`] : [],
+      mount.kind === 'tmpfs' && !mount.write ? [`mount -o remount,ro ${quoteShellWord(mount.path)}`] : [],
     ),
     // The one namespace that the program itself gets is the last one.
     'echo 1 >/proc/sys/user/max_user_namespaces',
     'mkfifo /run/.ready /run/.go; exec 8<>/run/.ready 9<>/run/.go; rm /run/.ready /run/.go',
     'mount -o remount,ro /',
-    `cd ${quote(plan.cwd)}`,
+    `cd ${quoteShellWord(plan.cwd)}`,
     // Its numbers are written through /proc, which may be closed only after that.
     'exec 7<&0',
     `${user} sh -c 'echo >&8; read -r go <&9; exec "$@" 7<&- 8>&- 9>&-' cell "$@" <&7 &`,
@@ -74,18 +75,18 @@ const make = `make_folder() { [ -e "$1" ] || mkdir -p "$1"; }
 make_file() { [ -e "$1" ] || { make_folder "\${1%/*}"; : >"$1"; }; }`
 
 function mountLine(mount: Mount, folders: CellPlan['folders']): string {
-  const at = `"$root"${quote(mount.path)}`
+  const at = `"$root"${quoteShellWord(mount.path)}`
   switch (mount.kind) {
     case 'bind': {
       const isPlace = isFolder(mount.from) || folders.includes(mount.from)
       const place = `make_${isPlace ? 'folder' : 'file'} ${at}`
-      const bind = `mount --rbind ${quote(mount.from)} ${at}`
+      const bind = `mount --rbind ${quoteShellWord(mount.from)} ${at}`
       return mount.write ? `${place}; ${bind}` : [`${place}; ${bind}`, ...closeAll(mount.from, mount.path)].join('\n')
     }
     case 'tmpfs':
       return `make_folder ${at}; mount -t tmpfs -o size=${mount.megabytes}m,mode=${mount.mode ?? '755'} cell ${at}`
     case 'link':
-      return `ln -s ${quote(mount.to)} ${at}`
+      return `ln -s ${quoteShellWord(mount.to)} ${at}`
     case 'proc':
       return `make_folder ${at}; mount -t proc -o nosuid,nodev,noexec proc ${at}`
     case 'dev':
@@ -99,7 +100,7 @@ function closeAll(from: string, path: string): string[] {
   return places.map((place) => {
     // What a mount forbids already, the one that covers it must forbid too.
     const flags = ['remount', 'bind', 'ro', ...mountFlags(place)].join(',')
-    return `mount -o ${flags} "$root"${quote(`${path}${place.slice(from.length)}`)}`
+    return `mount -o ${flags} "$root"${quoteShellWord(`${path}${place.slice(from.length)}`)}`
   })
 }
 
@@ -120,4 +121,3 @@ exec { $ARGV[0] } @ARGV; exit 127`
 const raiseLoopback = 'socket(S,2,2,0); ioctl(S,0x8914,pack("a16 S x22","lo",0x41)) or exit 1'
 
 /** Within single quotes a shell takes every byte for itself; only the quote has to stand outside. */
-const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`

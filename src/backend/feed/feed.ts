@@ -27,7 +27,7 @@ export type FeedItem = {
   readonly frame: (level?: AccessLevel) => Uint8Array
 }
 
-/** Row changes of one agent or of all, and events inside the named agent or sprint. */
+/** Row changes of one agent or of all, and events inside the named agent or sprints (IDs separated by commas). */
 export type Filter = { readonly agentId?: string | undefined; readonly sprintId?: string | undefined }
 
 export interface Feed {
@@ -155,7 +155,8 @@ const afterPosition = (db: Queries, position: FeedPosition, limit: number, wante
 const matchesFilter = ({ agentId, sprintId }: Filter): SQL => {
   const ofAgent = agentId === undefined ? sql`true` : sql`${events.agentId} = ${agentId}`
   const isRow = sql`${events.kind} <> 'event'`
-  if (sprintId !== undefined) return sql`${ofAgent} and (${isRow} or ${events.sprintId} = ${sprintId})`
+  if (sprintId !== undefined)
+    return sql`${ofAgent} and (${isRow} or ${equalsAny(events.sprintId, sprintId.split(','))})`
   return agentId === undefined ? isRow : ofAgent
 }
 
@@ -164,7 +165,7 @@ type FeedInterest = { readonly agentIds: ReadonlySet<string>; readonly sprintIds
 
 const mergeFilters = (filters: readonly Filter[]): FeedInterest => ({
   agentIds: new Set(filters.flatMap(({ agentId, sprintId }) => (sprintId === undefined ? (agentId ?? []) : []))),
-  sprintIds: new Set(filters.flatMap(({ sprintId }) => sprintId ?? [])),
+  sprintIds: new Set(filters.flatMap(({ sprintId }) => sprintId?.split(',') ?? [])),
 })
 
 const coversInterest = (wide: FeedInterest, { agentIds, sprintIds }: FeedInterest): boolean =>
@@ -178,7 +179,8 @@ const matchesInterest = ({ agentIds, sprintIds }: FeedInterest): SQL =>
 export function itemMatches({ agentId, sprintId }: Filter, item: FeedItem): boolean {
   if (agentId !== undefined && item.agentId !== agentId) return false
   if (item.change.type !== 'event') return true
-  return sprintId === undefined ? agentId !== undefined : item.sprintId === sprintId
+  if (sprintId === undefined) return agentId !== undefined
+  return item.sprintId !== undefined && sprintId.split(',').includes(item.sprintId)
 }
 
 /** Whether the position is so old that later changes were deleted. */

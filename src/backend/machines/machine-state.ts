@@ -1,11 +1,5 @@
 import { and, asc, eq, inArray, isNotNull, isNull, lt, ne, not, or, sql, type SQL } from 'drizzle-orm'
-import type {
-  AgentJournalEvent,
-  Inventory,
-  InventoryAgent,
-  ReportBody,
-  ReportReply,
-} from '../../contract/fleet/channel.ts'
+import type { LoggedEvent, Inventory, InventoryAgent, ReportBody, ReportReply } from '../../contract/fleet/channel.ts'
 import { agents } from '../database/agent.ts'
 import { agentPrompts, type PromptRow } from '../database/agent-prompt.ts'
 import { machineOutbox, machines } from '../database/machine.ts'
@@ -239,7 +233,7 @@ export const saveMachineEvents = (
   })
 
 /** Stores the prompts that agents received in place of those that the backend expected. */
-async function saveSentPrompts(t: AgentTransaction, events: readonly AgentJournalEvent[]): Promise<void> {
+async function saveSentPrompts(t: AgentTransaction, events: readonly LoggedEvent[]): Promise<void> {
   const { id: agentId } = t.agent
   for (const { promptId, prompt } of events) {
     if (promptId === undefined || prompt === undefined) continue

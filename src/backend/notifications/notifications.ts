@@ -1,6 +1,8 @@
 import { and, eq } from 'drizzle-orm'
+import { errorMessage } from '../../contract/errors.ts'
 import type { Delivery } from '../../contract/fleet/webhook.ts'
 import { formatTimestamp } from '../../contract/time.ts'
+import { findChannel } from '../../runtime/channels/registry.ts'
 import type { Database, Tx } from '../database/database.ts'
 import type { SecretBox } from '../database/secret-box.ts'
 import { deliveries, webhooks } from '../database/webhook.ts'
@@ -100,15 +102,24 @@ async function sendDelivery({ id, at }: DeliveryAttempt, deps: NotificationsDeps
   const tries = delivery.tries + 1
   const save = (fields: Partial<DeliveryRow>) => db.update(deliveries).set(fields).where(eq(deliveries.id, id))
   if (!hook?.enabled) return void (await save({ status: 'suppressed', nextTryAt: null }))
-  const body = JSON.stringify({ id, ...asObject(delivery.body) })
   const secret = deps.box.open(hook.secret, 'webhook secret')
-  const error = await deps.post(delivery.to, body, { secret, id }).then(
-    () => undefined,
-    (cause: unknown) => (cause instanceof Error ? cause.message : String(cause)),
-  )
+  const error = await sendThroughChannel(delivery, secret, deps).then(() => undefined, errorMessage)
   if (error === undefined) await save({ status: 'sent', tries, sentAt: deps.now(), nextTryAt: null, error: null })
   else if (tries >= maxAttempts) await save({ status: 'failed', tries, nextTryAt: null, error })
   else await retryDelivery(id, { tries, error }, deps)
+}
+
+async function sendThroughChannel(delivery: DeliveryRow, secret: string, { post }: NotificationsDeps): Promise<void> {
+  const { id, via, to, event: about } = delivery
+  const body = { id, ...toObject(delivery.body) }
+  const text = 'text' in body ? String(body.text) : about
+  const channel = findChannel(via)
+  if (!channel) throw new Error(`${via} is not a channel`)
+  await channel.send(
+    to,
+    { id, about, text, body },
+    { platform: process.platform, post: (url, json) => post(url, json, { secret, id }) },
+  )
 }
 
 type FailedAttempt = { readonly tries: number; readonly error: string }
@@ -120,7 +131,7 @@ const retryDelivery = (id: string, { tries, error }: FailedAttempt, deps: Notifi
     await scheduleDelivery(tx, { id, nextTryAt }, deps)
   })
 
-const asObject = (body: unknown): object => (typeof body === 'object' && body !== null ? body : {})
+const toObject = (body: unknown): object => (typeof body === 'object' && body !== null ? body : {})
 
 export const showDelivery = (row: DeliveryRow): Delivery => ({
   id: row.id,

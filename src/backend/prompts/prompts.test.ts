@@ -197,7 +197,7 @@ describe.each(kinds)('the queue of an agent on %s', (kind) => {
       // It is not sent there again.
       await database.db.update(machines).set({ status: 'draining' }).where(eq(machines.id, agent.machine.id))
       await applyInventory(fleet, agent.machine.id, emptyInventory)
-      if (isOfSprint) await stopSprint(fleet, asked.id, 'now')
+      if (isOfSprint) await stopSprint(fleet, asked.id, 'now', requester)
       else await cancelPrompt(fleet, agent.id, asked.id)
       await waitUntil(running, (size) => size === 0)
       expect((await agent.prompts()).map(({ status }) => status)).toEqual(['cancelled'])
@@ -306,7 +306,7 @@ describe.each(kinds)('the queue of an agent on %s', (kind) => {
       async () => agent.machine.state.prompts,
       (all) => all.length === 1,
     )
-    await messageSprint(fleet, id, { text: 'not that way', now: true })
+    await messageSprint(fleet, id, { text: 'not that way', now: true }, requester)
     const [sprint] = await waitUntil(agent.sprints, ([row]) => row?.status === 'completed')
     expect(sprint?.progress.iterations).toMatchObject([{ number: 1, attempts: 2, verdict: 'accepted' }])
     expect((await agent.prompts())[1]?.prompt).toContain('not that way')

@@ -23,7 +23,8 @@ import {
 export type SprintObservation = {
   readonly sprintId: string
   readonly progress: Progress
-  readonly events: readonly Pick<NewEvent, 'event' | 'at'>[]
+  /** Numbered as in the event log of the sprint. */
+  readonly events: readonly Pick<NewEvent, 'seq' | 'event' | 'at'>[]
   /** The folder now contains a different sprint: discard what is stored. */
   readonly replaced?: boolean
 }
@@ -37,10 +38,7 @@ export const saveObservation = (fleet: Fleet, agentId: string, observation: Spri
     if (isSame && observation.events.length === 0) return
     if (row && !known) await deleteObservedSprint(t, row.id)
     const sprint = await upsertObservedSprint(t, known, observation)
-    const newEvents = observation.events.map((event, index): NewEvent => ({
-      ...event,
-      seq: (known?.seq ?? 0) + index + 1,
-    }))
+    const newEvents = observation.events.filter(({ seq }) => seq > (known?.seq ?? 0))
     await appendEvents(t, { agentId, sprintId: sprint.id }, newEvents)
     if (isSame) return
     await writeReceipts(t, sprint, known?.progress)
@@ -63,7 +61,7 @@ async function upsertObservedSprint(
   const { rev, status, stats, worktree } = progress
   const at = t.fleet.clock.now()
   const lastEventAt = observation.events.at(-1)?.at ?? known?.lastEventAt ?? stats.updatedAt ?? null
-  const seq = (known?.seq ?? 0) + observation.events.length
+  const seq = Math.max(known?.seq ?? 0, observation.events.at(-1)?.seq ?? 0)
   const updatedAt = stats.updatedAt ?? at
   const fields = { progress, rev, status, seq, lastEventAt, updatedAt, branch: worktree?.branch ?? null }
   const createdAt = stats.startedAt ?? updatedAt
@@ -175,30 +173,17 @@ async function attachSprint(t: AgentTransaction, { id: sprintId, status, updated
 const staysAttached = ({ status, observed }: SprintRow): boolean =>
   activeStatuses.includes(status) || (!observed && (status === 'not-started' || status === 'needs-human'))
 
-export type StoredObservation = {
-  readonly progress: Progress
-  /** Number of stored agent events by iteration and attempt: `3-1`. */
-  readonly eventCounts: ReadonlyMap<string, number>
-}
+/** `seq`: the number of the last stored event. */
+export type StoredObservation = Pick<SprintRow, 'progress' | 'seq'>
 
 /** The stored state of an observed sprint; undefined if there is none. */
 export async function readObservation(
   { database: { db } }: Fleet,
   sprintId: string,
 ): Promise<StoredObservation | undefined> {
-  const [row] = await db.select({ progress: sprints.progress }).from(sprints).where(eq(sprints.id, sprintId))
-  if (!row) return undefined
-  const { live, stats } = row.progress
-  const oldest = Math.min(stats.currentIteration, ...live.map(({ number }) => number))
-  const attempt = sql<string>`${events.payload}->>'attempt'`
-  const isAgents = sql`${events.payload}->>'type' = 'agent'`
-  const counts = await db
-    .select({ iteration: events.iteration, attempt, count: sql<number>`count(*)::int` })
-    .from(events)
-    .where(and(eq(events.sprintId, sprintId), eq(events.kind, 'event'), gte(events.iteration, oldest), isAgents))
-    .groupBy(events.iteration, attempt)
-  const said = counts.map((of) => [`${of.iteration}-${of.attempt}`, of.count] as const)
-  return { progress: row.progress, eventCounts: new Map(said) }
+  const fields = { progress: sprints.progress, seq: sprints.seq }
+  const [row] = await db.select(fields).from(sprints).where(eq(sprints.id, sprintId))
+  return row
 }
 
 /** Observed sprints of an agent that are in progress or wait for a user. */

@@ -204,7 +204,7 @@ describe.each(kinds)('Ralph Mode on %s', (kind) => {
     })
     const { sprintId } = await startRalphMode(fleet, agent.id, createTask(), requester)
     await waitUntil(agent.row, (row) => row?.state === 'running')
-    await stopRalphMode(fleet, agent.id, when)
+    await stopRalphMode(fleet, agent.id, when, requester)
     if (when !== 'now') first.release()
     const [sprint] = await waitUntil(agent.sprints, ([row]) => row?.status === 'interrupted')
     await waitUntil(agent.row, (row) => row?.state === 'idle')
@@ -238,8 +238,11 @@ describe.each(kinds)('Ralph Mode on %s', (kind) => {
       (count) => count === 1,
     )
     agent.machine.state.isThere = false
-    await stopRalphMode(fleet, agent.id, 'now')
-    const wish = { resume: () => resumeSprint(fleet, sprintId), stop: () => stopRalphMode(fleet, agent.id, 'now') }
+    await stopRalphMode(fleet, agent.id, 'now', requester)
+    const wish = {
+      resume: () => resumeSprint(fleet, sprintId),
+      stop: () => stopRalphMode(fleet, agent.id, 'now', requester),
+    }
     for (const verb of asked) await wish[verb]()
     expect((await agent.sprints())[0]?.status).toBe('interrupted')
     await agent.machine.connect()

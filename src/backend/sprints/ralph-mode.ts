@@ -40,12 +40,12 @@ export async function startRalphMode(
 }
 
 /** Stops the turn as chosen, cancels queued prompts of the loop, and removes the lock once the turn is over. */
-export async function stopRalphMode(fleet: Fleet, agentId: string, when: StopWhen): Promise<AgentRow> {
+export async function stopRalphMode(fleet: Fleet, agentId: string, when: StopWhen, by: Requester): Promise<AgentRow> {
   await agentTransaction(fleet, agentId, async (t) => {
     const sprint = t.agent.sprintId === null ? undefined : await readSprintRow(t, t.agent.sprintId)
     const isOn = t.agent.inRalphMode || (sprint && isNotesProtocol(sprint.protocol) && sprint.resumeAskedAt !== null)
     if (!sprint || !isOn) throw new RalphError('NOT_RUNNING', 'the agent is not in Ralph Mode')
-    await applyStop(t, sprint, { as: 'interrupted', when })
+    await applyStop(t, sprint, { as: 'interrupted', when, by })
     await dispatchNext(t)
   })
   return readAgent(fleet, agentId)

@@ -3,7 +3,7 @@ import { and, desc, eq, inArray, isNotNull } from 'drizzle-orm'
 import { RalphError } from '../../contract/errors.ts'
 import type { StartSprint, StopWhen } from '../../contract/fleet/sprint.ts'
 import type { Progress, SprintStatus } from '../../contract/progress.ts'
-import type { Check } from '../../contract/settings.ts'
+import type { Check } from '../../contract/checks/check.ts'
 import type { Fact } from '../../loop/core/fact.ts'
 import { agents, type AgentRow } from '../database/agent.ts'
 import { agentPrompts } from '../database/agent-prompt.ts'
@@ -167,36 +167,41 @@ async function preemptOrRefuse(t: AgentTransaction, ifBusy: NonNullable<SprintSt
     })
   }
   if (isActive) {
-    const fact = createStopFact(t.fleet, 'interrupted', 'now')
+    const fact = createStopFact(t.fleet, { as: 'interrupted', when: 'now' })
     await applyFact(t, before, { id: t.fleet.newId(), fact })
   } else if (running && ifBusy === 'interrupt') await interruptPrompt(t, running.id)
 }
 
-const createStopFact = (fleet: Fleet, as: 'paused' | 'interrupted', when: StopWhen): Fact => ({
+const createStopFact = (fleet: Fleet, { as, when, by }: StopRequest): Fact => ({
   type: 'stop-requested',
   at: fleet.clock.now(),
   as,
   when,
+  ...(by && { by: by.name }),
 })
 
-export const pauseSprint = (fleet: Fleet, sprintId: string, when: StopWhen): Promise<SprintRow> =>
+export const pauseSprint = (fleet: Fleet, sprintId: string, when: StopWhen, by: Requester): Promise<SprintRow> =>
   changeSprint(fleet, sprintId, { asked: { type: 'stop', as: 'paused', when } }, (t, sprint) =>
-    applyStop(t, sprint, { as: 'paused', when }),
+    applyStop(t, sprint, { as: 'paused', when, by }),
   )
 
-export const stopSprint = (fleet: Fleet, sprintId: string, when: StopWhen): Promise<SprintRow> =>
+export const stopSprint = (fleet: Fleet, sprintId: string, when: StopWhen, by: Requester): Promise<SprintRow> =>
   changeSprint(fleet, sprintId, { asked: { type: 'stop', as: 'interrupted', when } }, (t, sprint) =>
-    applyStop(t, sprint, { as: 'interrupted', when }),
+    applyStop(t, sprint, { as: 'interrupted', when, by }),
   )
 
-type StopRequest = { readonly as: 'paused' | 'interrupted'; readonly when: StopWhen }
+type StopRequest = { readonly as: 'paused' | 'interrupted'; readonly when: StopWhen; readonly by?: Requester }
 
 /** Does not wait for work that has not started. */
-export async function applyStop(t: AgentTransaction, sprint: SprintRow, { as, when }: StopRequest): Promise<SprintRow> {
+export async function applyStop(
+  t: AgentTransaction,
+  sprint: SprintRow,
+  { when, ...request }: StopRequest,
+): Promise<SprintRow> {
   const isOpen = and(eq(sprintOrders.sprintId, sprint.id), eq(sprintOrders.status, 'open'))
   const begun = await t.tx.db.select({ type: sprintOrders.type }).from(sprintOrders).where(isOpen)
   const isAtWork = begun.some(({ type }) => type !== 'wait')
-  const fact = createStopFact(t.fleet, as, isAtWork ? when : 'now')
+  const fact = createStopFact(t.fleet, { ...request, when: isAtWork ? when : 'now' })
   return applyFact(t, await setResumeRequest(t, sprint, null), { id: t.fleet.newId(), fact })
 }
 
@@ -255,7 +260,7 @@ export const answerSprint = (fleet: Fleet, sprintId: string, answer: string, by:
     const [question] = await t.tx.db.update(questions).set(answered).where(isOpen).returning({ id: questions.id })
     if (question) await recordRowChanges(t, { kind: 'question', agentId: t.agent.id, questionId: question.id })
     const id = `answer:${question?.id ?? fleet.newId()}`
-    const known = await applyFact(t, sprint, { id, fact: { type: 'answered', at, answer } })
+    const known = await applyFact(t, sprint, { id, fact: { type: 'answered', at, answer, by: by.name } })
     return applyResume(t, known)
   })
 
@@ -264,10 +269,27 @@ export const messageSprint = (
   fleet: Fleet,
   sprintId: string,
   { text, now }: { readonly text: string; readonly now: boolean },
+  by: Requester,
 ): Promise<SprintRow> =>
-  changeSprint(fleet, sprintId, { asked: { type: 'tell', text, now } }, (t, sprint) =>
-    applyFact(t, sprint, { id: fleet.newId(), fact: { type: 'told', at: fleet.clock.now(), text, now } }),
+  changeSprint(fleet, sprintId, { asked: { type: 'tell', text, now }, by }, (t, sprint) =>
+    applyFact(t, sprint, {
+      id: fleet.newId(),
+      fact: { type: 'told', at: uniqueTime(t, sprint), text, now, by: by.name },
+    }),
   )
+
+/** The time identifies a message, so no two of a sprint have the same. */
+const uniqueTime = ({ fleet }: AgentTransaction, { progress: { messages = [] } }: SprintRow): number =>
+  Math.max(fleet.clock.now(), ...messages.map(({ at }) => at + 1))
+
+/** Takes a message back that no prompt contains yet. */
+export const withdrawMessage = (fleet: Fleet, sprintId: string, messageAt: number, by: Requester): Promise<SprintRow> =>
+  sprintTransaction(fleet, sprintId, async (t, sprint) => {
+    const fact = { type: 'message-withdrawn' as const, at: fleet.clock.now(), messageAt, by: by.name }
+    const after = await applyFact(t, sprint, { id: fleet.newId(), fact })
+    if (after !== sprint) return after
+    throw new RalphError('NOT_RUNNING', 'the agent has that message already', { hint: 'send it another one' })
+  })
 
 /** Dismisses a question without an answer; the sprint keeps its state. */
 export const dismissQuestion = (fleet: Fleet, questionId: string): Promise<typeof questions.$inferSelect> =>

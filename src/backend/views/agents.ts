@@ -26,7 +26,7 @@ const glimpse = sql<Glimpse>`jsonb_build_object(
   'live', ${sprints.progress}->'live', 'iterations',
   jsonb_path_query_array(${sprints.progress}, 'lax $.iterations[last - 19 to last]')) ||
   jsonb_strip_nulls(jsonb_build_object('runLimits', ${sprints.progress}->'runLimits', 'parked', ${sprints.progress}->'parked',
-  'reason', ${sprints.progress}->'reason', 'doneWhen', ${sprints.progress}->'doneWhen'))`
+  'reason', ${sprints.progress}->'reason', 'doneWhen', ${sprints.progress}->'doneWhen', 'baseline', ${sprints.progress}->'baseline'))`
 
 const rowFields = {
   agent: agents,
@@ -50,7 +50,14 @@ const selectFleetRows = (db: Queries) =>
     .from(agents)
     .innerJoin(machines, eq(machines.id, agents.machineId))
     .leftJoin(sprints, eq(sprints.id, agents.sprintId))
-    .leftJoin(questions, and(eq(questions.sprintId, agents.sprintId), eq(questions.status, 'open')))
+    // The one that has waited longest, also if it belongs to an earlier sprint of the agent.
+    .leftJoin(
+      questions,
+      eq(
+        questions.id,
+        sql`(select q.id from question q where q.agent_id = ${agents.id} and q.status = 'open' order by q.asked_at limit 1)`,
+      ),
+    )
 
 type SelectedRow = Awaited<ReturnType<typeof selectFleetRows>>[number]
 

@@ -4,7 +4,8 @@ import type { Machine } from '../../contract/fleet/machine.ts'
 import type { AgentPrompt } from '../../contract/fleet/prompt.ts'
 import type { SprintQuestion } from '../../contract/fleet/question.ts'
 import type { FleetSprint } from '../../contract/fleet/sprint.ts'
-import { unlimitedIterations, type CheckResult, type Progress } from '../../contract/progress.ts'
+import type { Progress } from '../../contract/progress.ts'
+import { summarizeSprint, type SummarySource } from '../../contract/sprint-summary.ts'
 import type { AgentRow, conversations } from '../database/agent.ts'
 import type { PromptRow } from '../database/agent-prompt.ts'
 import type { EventRow } from '../database/event.ts'
@@ -81,8 +82,7 @@ export const showEvent = (row: EventRow & { payload: NonNullable<EventRow['paylo
 })
 
 /** The part of a progress that a glance needs; the rest is not read. */
-export type Glimpse = Pick<Progress, 'goal' | 'stats' | 'limits' | 'live' | 'iterations'> &
-  Partial<Pick<Progress, 'runLimits' | 'parked' | 'reason' | 'doneWhen' | 'refusedBy'>>
+export type Glimpse = Pick<Progress, 'goal'> & Omit<SummarySource, 'status'>
 
 export type GlanceRow = Pick<SprintRow, 'id' | 'status' | 'diff' | 'branch' | 'updatedAt'> & {
   readonly glimpse: Glimpse
@@ -90,41 +90,22 @@ export type GlanceRow = Pick<SprintRow, 'id' | 'status' | 'diff' | 'branch' | 'u
 }
 
 export function showGlance({ glimpse, question, ...row }: GlanceRow): SprintGlance {
-  const { goal, stats, live, iterations, parked, reason } = glimpse
-  const past = iterations.map(({ number, verdict }) => ({ number, verdict }))
-  const now = live.map(({ number, verdict }) => ({ number, verdict }))
+  const { runLimits, limits, stats, goal } = glimpse
+  const { status, iteration, verdicts, ...summary } = summarizeSprint({ ...glimpse, status: row.status })
   return {
-    ...pick(row, ['id', 'status', 'updatedAt']),
+    ...pick(row, ['id', 'updatedAt']),
     goal,
-    iteration: stats.currentIteration,
-    verdicts: [...past, ...now].slice(-20),
+    status,
+    iteration,
+    verdicts: [...verdicts],
     spentUsd: stats.costUsd ?? stats.spentUsd ?? null,
     ...pickNonNull(row, ['diff', 'branch']),
     ...omitUndefinedFields({
-      mode: live[0]?.mode,
-      maxIterations: iterationCap(glimpse),
-      capUsd: capUsd(glimpse),
-      checks: countChecks(glimpse),
+      ...summary,
+      capUsd: runLimits?.usd ?? (limits.usd === 'off' ? undefined : limits.usd),
+      question: question ?? undefined,
     }),
-    ...omitUndefinedFields({ parked, reason, question: question ?? undefined }),
   }
-}
-
-function iterationCap({ runLimits, limits, stats }: Glimpse): number | undefined {
-  if (runLimits?.iterations !== undefined) return runLimits.iterations
-  if (limits.iterations !== 'off') return limits.iterations
-  return stats.maxIterations < unlimitedIterations ? stats.maxIterations : undefined
-}
-
-function capUsd({ runLimits, limits }: Glimpse): number | undefined {
-  return runLimits?.usd ?? (limits.usd === 'off' ? undefined : limits.usd)
-}
-
-function countChecks({ live, iterations, doneWhen }: Glimpse): { green: number; all: number } | undefined {
-  const marks: readonly Pick<CheckResult, 'passed'>[] | undefined =
-    live.find(({ checks }) => checks)?.checks ?? iterations.findLast(({ checks }) => checks)?.checks
-  if (marks) return { green: marks.filter(({ passed }) => passed).length, all: marks.length }
-  return doneWhen && doneWhen.length > 0 ? { green: 0, all: doneWhen.length } : undefined
 }
 
 function pick<T extends object, const K extends keyof T>(row: T, names: readonly K[]): Pick<T, K> {

@@ -1,5 +1,6 @@
 import { openSprintFolder } from '../../storage/state/sprint-folder.ts'
-import { diffIterations } from '../../storage/git/workspace.ts'
+import { assertCheckpoint, hasFailedCheckpoint } from '../../storage/git/checkpoint-log.ts'
+import { diffIterations } from '../../storage/git/restore.ts'
 import { defineCommand, parsePositiveNumber } from '../io/command.ts'
 import { resolveSprintWorkspace } from '../sprint/changes.ts'
 import { requireProgress } from '../sprint/sprint-state.ts'
@@ -19,6 +20,10 @@ export const diff = defineCommand({
     const progress = await requireProgress(sprintDir, io)
     const number = parsePositiveNumber(iteration, 'diff: [iteration]')
     const range = { from: number === undefined ? 0 : number - 1, to: number ?? progress.stats.currentIteration }
+    if (number !== undefined) await assertCheckpoint(sprintDir, number)
+    if (await hasFailedCheckpoint(sprintDir, range.from)) {
+      io.printError(`iteration ${range.from} has no checkpoint, so this includes its changes`)
+    }
     const text = await diffIterations(
       resolveSprintWorkspace(sprintDir, progress, io),
       range,

@@ -135,18 +135,14 @@ function doctorLines(
   ]
 }
 
-function sprintLines(
-  { sprintDir, examined: { owner, entries }, progress, findings }: SprintDiagnosis,
-  io: Io,
-): string[] {
+function sprintLines({ sprintDir, examined, progress, findings }: SprintDiagnosis, io: Io): string[] {
+  const { owner, hasState } = examined
   const { bold, green, red, yellow, dim } = createPaint(io.color)
-  const runs = entries.filter(({ kind }) => kind === 'run').length
   const isBroken = findings.some(({ level }) => level === 'broken')
-  const where = progress
-    ? `${progress.status}, iteration ${progress.stats.currentIteration}; ${entries.length} records of ${runs} runs`
-    : 'has no journal yet; the first run creates one'
+  const unchecked = `  ${yellow('!')} not checked: its state belongs to another user, or is in another RALPH_HOME`
+  const held = hasState ? `  ${green('✓')} every rule holds` : unchecked
   return [
-    `${bold(displayPath(sprintDir, io))}  ${where}`,
+    `${bold(displayPath(sprintDir, io))}  ${describeState(examined, progress)}`,
     ...(owner === undefined ? [] : [dim(`  running (${owner})`)]),
     ...findings.map(({ invariant, level, text }) => {
       const mark = level === 'broken' ? red(`✗ ${invariant}`) : yellow(`! ${invariant}`)
@@ -154,8 +150,20 @@ function sprintLines(
     }),
     isBroken
       ? `  ${red('a rule is broken')}; repair what is safe to repair: ralph doctor ${displayPath(sprintDir, io)} --repair`
-      : `  ${green('✓')} every rule holds`,
+      : held,
   ]
+}
+
+function describeState(
+  { entries, segments, hasState, shown }: SprintExamination,
+  progress: Progress | undefined,
+): string {
+  const runs = entries.filter(({ kind }) => kind === 'run').length
+  if (progress) {
+    return `${progress.status}, iteration ${progress.stats.currentIteration}; ${entries.length} records of ${runs} runs`
+  }
+  if (!hasState) return `${shown?.status ?? 'unknown'} according to PROGRESS.yaml`
+  return segments.length > 0 ? 'has a journal that cannot be read' : 'has no journal yet; the first run creates one'
 }
 
 /** Shows absolute paths relative to the current folder. */

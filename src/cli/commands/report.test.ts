@@ -24,12 +24,11 @@ async function createFinishedSprint() {
   mkdirSync(dir, { recursive: true })
   execFileSync('git', ['init', '--quiet'], { cwd: project })
   let progress = buildProgress({ agent: ['claude'], checkpoint: true })
+  const opened = await openSprintStore({ sprintDir: dir, fold: applyFactToProgress, now: () => noon }, progress)
   const workspace = await openWorkspace({ project, sprintDir: dir, sprintId: progress.sprintId })
   await workspace.start()
   writeFileSync(join(project, 'new.txt'), 'a < b\n')
   const commit = await workspace.checkpoint(1, 'one')
-  const first = progress
-  const opened = await openSprintStore({ sprintDir: dir, fold: applyFactToProgress, now: () => noon }, first)
   const made: Play = { type: 'checkpoint-made', at: noon, iteration: 1, commit }
   for (const play of [started(), reports({ status: 'goal-complete' }), made]) {
     const fact = typeof play === 'function' ? play(progress) : play

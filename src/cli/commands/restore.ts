@@ -1,7 +1,8 @@
 import { RalphError } from '../../contract/errors.ts'
 import { openSprintFolder } from '../../storage/state/sprint-folder.ts'
 import { readSprintOwner } from '../../storage/state/sprint-lock.ts'
-import { restoreIteration as restoreFiles } from '../../storage/git/workspace.ts'
+import { restoreFiles } from '../../storage/git/restore.ts'
+import { assertAlone } from '../../storage/state/running-sprints.ts'
 import { defineCommand } from '../io/command.ts'
 import { requireProgress } from '../sprint/sprint-state.ts'
 import { resolveSprintWorkspace } from '../sprint/changes.ts'
@@ -29,10 +30,13 @@ Only files change; your commits, index and branch stay as they are.`,
     }
     const progress = await requireProgress(sprintDir, io)
     const workspace = resolveSprintWorkspace(sprintDir, progress, io)
-    const saved = await restoreFiles(workspace, number, io.now())
-    const ref = `refs/ralph/${progress.sprintId}/${saved}`
-    if (values.json === true) io.print(JSON.stringify({ restored: number, saved: ref }))
-    else io.print(`restored the files to iteration ${number}; the previous files are saved in ${ref}`)
+    await assertAlone(sprintDir, workspace.project)
+    const { saved, missing } = await restoreFiles(workspace, { iteration: number }, io.now())
+    if (values.json === true) io.print(JSON.stringify({ restored: number, saved: saved[0], refs: saved, missing }))
+    else {
+      io.print(`restored the files to iteration ${number}; the previous files are saved in ${saved[0]}`)
+      for (const folder of missing) io.print(`not restored: ${folder} was a repository then, and is none now`)
+    }
     return 0
   },
 })

@@ -7,12 +7,11 @@ import { exitCodes } from '../io/exit-code.ts'
 import type { Io } from '../io/io.ts'
 import { attachKeys } from '../live/attach-keys.ts'
 import { createLiveView, type LiveView } from '../live/live-view.ts'
-import { findIterationAgent } from '../live/watch-events.ts'
+import { findIterationAgent } from '../sprint/iteration-agent.ts'
 import { createRemoteRun, watchSprint } from '../live/watch-sprint.ts'
 import { clipLine, toOneLine } from '../../words/text.ts'
 import { createPaint } from '../io/paint.ts'
 import { printEnd } from '../view/run-report.ts'
-import { createSprintRedactor } from '../io/secrets.ts'
 import { displayPath } from '../io/display-path.ts'
 import { requireProgress } from '../sprint/sprint-state.ts'
 import { createJsonView, createPlainView, type RunView } from '../view/view.ts'
@@ -70,10 +69,9 @@ async function watchRunningSprint({ sprintDir, json, plain, ...loaded }: WatchCo
     const watched = await watchSprint({
       sprintDir,
       progress,
-      redact: createSprintRedactor(sprintDir, io),
       signal: leaving.signal,
       onProgress: (next) => (progress = next),
-      show: (event, at) => clock.at(at, () => view.show(event)),
+      show: ({ event, at }) => clock.at(at, () => view.show(event)),
     })
     progress = watched.progress
     stopKeys?.()

@@ -1,3 +1,4 @@
+import { quoteShellWord } from '../../contract/text.ts'
 import type { CommandAbout, CommandOption, CommandOptions } from './command.ts'
 
 export type CompletedCommand = CommandAbout & { readonly options: CommandOptions }
@@ -31,8 +32,6 @@ const listFlags = (name: string, { short }: CommandOption): string[] => [`--${na
 
 const takesValue = ({ type }: CommandOption): boolean => type === 'string'
 
-const shellQuoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
-
 function bashScript({ commands, agents }: CompletionTable): string {
   const names = [...commands.map(({ name }) => name), 'help', '--help', '--version']
   const cases = commands.map((about) => {
@@ -42,7 +41,7 @@ function bashScript({ commands, agents }: CompletionTable): string {
       .map(([name, option]) => `${listFlags(name, option).join('|')}) kind=${valueCompletionKind(name, option)} ;;`)
     return [
       `    ${about.name})`,
-      `      flags=${shellQuoted(options.flatMap(([name, option]) => listFlags(name, option)).join(' '))}`,
+      `      flags=${quoteShellWord(options.flatMap(([name, option]) => listFlags(name, option)).join(' '))}`,
       `      kind=${argumentCompletionKind(about)}`,
       ...(values.length > 0
         ? ['      case "$prev" in', ...values.map((value) => `        ${value}`), '      esac']
@@ -56,7 +55,7 @@ _ralph() {
   local IFS=$' \\t\\n'
   COMPREPLY=()
   if [ "$COMP_CWORD" -le 1 ] || { [ "$COMP_CWORD" -eq 2 ] && [ "$prev" = help ]; }; then
-    COMPREPLY=($(compgen -W ${shellQuoted(names.join(' '))} -- "$cur"))
+    COMPREPLY=($(compgen -W ${quoteShellWord(names.join(' '))} -- "$cur"))
     return
   fi
   case "\${COMP_WORDS[1]}" in
@@ -74,8 +73,8 @@ ${cases.join('\n')}
       ;;
     folder) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- "$cur")) ;;
     file) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$cur")) ;;
-    agent) IFS=$' \\t\\n'; COMPREPLY=($(compgen -W ${shellQuoted(agents.join(' '))} -- "$cur")) ;;
-    shell) IFS=$' \\t\\n'; COMPREPLY=($(compgen -W ${shellQuoted(shells.join(' '))} -- "$cur")) ;;
+    agent) IFS=$' \\t\\n'; COMPREPLY=($(compgen -W ${quoteShellWord(agents.join(' '))} -- "$cur")) ;;
+    shell) IFS=$' \\t\\n'; COMPREPLY=($(compgen -W ${quoteShellWord(shells.join(' '))} -- "$cur")) ;;
   esac
 }
 complete -F _ralph ralph
@@ -99,18 +98,18 @@ function zshScript({ commands, agents }: CompletionTable): string {
       const takes = takesValue(option)
         ? `:${escapeZshSpec(option.value ?? 'VALUE')}:${actions[valueCompletionKind(name, option)]}`
         : ''
-      return shellQuoted(
+      return quoteShellWord(
         `${flag}${takes !== '' && flag.startsWith('--') ? '=' : ''}[${escapeZshSpec(option.description)}]${takes}`,
       )
     })
   const cases = commands.map((about) => {
-    const rest = shellQuoted(
+    const rest = quoteShellWord(
       `*:${escapeZshSpec(about.arguments?.[0] ?? 'argument')}:${actions[argumentCompletionKind(about)]}`,
     )
     const specs = [...Object.entries(about.options).flatMap(optionSpec), ...(about.arguments ? [rest] : [])]
     return `    ${about.name})\n      _arguments \\\n        ${specs.join(' \\\n        ')}\n      ;;`
   })
-  const described = commands.map(({ name, summary }) => `    ${shellQuoted(`${name}:${escapeZshSpec(summary)}`)}`)
+  const described = commands.map(({ name, summary }) => `    ${quoteShellWord(`${name}:${escapeZshSpec(summary)}`)}`)
   return `#compdef ralph
 # Completion of ralph for zsh. Load it with: eval "$(ralph completion zsh)"
 _ralph_sprints() {

@@ -1,6 +1,6 @@
 import type { Progress } from '../../contract/progress.ts'
 import type { SprintRun } from '../../runtime/run-sprint.ts'
-import { diffIterations } from '../../storage/git/workspace.ts'
+import { diffIterations } from '../../storage/git/restore.ts'
 import { resolveSprintWorkspace } from '../sprint/changes.ts'
 import type { Io } from '../io/io.ts'
 import { displayPath } from '../io/display-path.ts'

@@ -1,78 +1,33 @@
-import { appendFileSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
-import {
-  after,
-  buildCheck,
-  buildProgress,
-  checksEnd,
-  green,
-  noon,
-  type Play,
-  reports,
-  started,
-  emittedEvents,
-} from '../../../test/support/builders.ts'
+import { buildCheck, checksEnd, green, noon, reports, started } from '../../../test/support/builders.ts'
 import { stateFolder } from '../../platform/files/state-folder.ts'
 import { createTestFolder } from '../../../test/support/folder.ts'
+import { openOwnedSprint } from '../../../test/support/owned-sprint.ts'
 import type { SprintEvent } from '../../contract/events.ts'
+import type { LoggedEvent } from '../../contract/fleet/channel.ts'
 import type { Progress } from '../../contract/progress.ts'
 import { watchRequests, type RunRequest } from '../../storage/sprint/requests.ts'
-import { openSprintStore } from '../../storage/sprint/sprint-store.ts'
 import { createKeyHandler } from './keys.ts'
 import { watcherHelp } from '../commands/watch.ts'
-import { applyFactToProgress } from '../../host/apply-fact.ts'
 import { createRemoteRun, watchSprint } from './watch-sprint.ts'
 
-const lines = [
-  { type: 'system', subtype: 'init', session_id: 's', model: 'fake' },
-  {
-    type: 'assistant',
-    session_id: 's',
-    message: { id: 'm', role: 'assistant', content: [{ type: 'text', text: 'Hello' }] },
-  },
-].map((line) => `${JSON.stringify(line)}\n`)
-
-/** Creates a sprint that this process owns, like another process would, and keeps the events it would emit. */
 async function createRunningSprint(given: Partial<Progress> = {}) {
   const dir = createTestFolder()
-  const first = buildProgress({ doneWhen: [buildCheck()], ...given })
-  const opened = await openSprintStore({ sprintDir: dir, fold: applyFactToProgress, now: () => noon }, first)
-  if (!opened) throw new Error('not opened')
-  onTestFinished(() => opened.store.close().catch(() => {}))
-  let { progress } = opened
-  const events: SprintEvent[] = []
-  const play = async (...plays: readonly Play[]) => {
-    for (const one of plays) {
-      const fact = typeof one === 'function' ? one(progress) : one
-      const next = after(progress, fact)
-      events.push(...emittedEvents(next.orders))
-      progress = next.progress
-      await opened.store.save(progress, fact)
-    }
-  }
-  const transcript = (text: string) => {
-    const folder = join(stateFolder(dir), 'attempts', '1-1')
-    mkdirSync(folder, { recursive: true })
-    mkdirSync(join(dir, 'transcripts'), { recursive: true })
-    appendFileSync(join(folder, 'transcript.jsonl'), text)
-    const link = join(dir, 'transcripts', 'iteration-1.jsonl')
-    if (!readdirSync(join(dir, 'transcripts')).includes('iteration-1.jsonl'))
-      symlinkSync(join(folder, 'transcript.jsonl'), link)
-  }
-  return { dir, play, transcript, events, progress: () => progress, close: opened.store.close }
+  const sprint = await openOwnedSprint(dir, { doneWhen: [buildCheck()], ...given })
+  onTestFinished(() => sprint.close().catch(() => {}))
+  return { dir, ...sprint }
 }
 
-type WatchedEvent = { readonly event: SprintEvent; readonly at: number }
-
 function startWatching(sprint: Awaited<ReturnType<typeof createRunningSprint>>) {
-  const seen: WatchedEvent[] = []
+  const seen: LoggedEvent[] = []
   const leaving = new AbortController()
   const done = watchSprint({
     sprintDir: sprint.dir,
     progress: sprint.progress(),
-    show: (event, at) => seen.push({ event, at }),
+    show: (event) => void seen.push(event),
     onProgress: () => {},
     signal: leaving.signal,
   })
@@ -84,8 +39,9 @@ function startWatching(sprint: Awaited<ReturnType<typeof createRunningSprint>>) 
 it("shows later events as the owner emits them, and the agent's messages, until the owner is gone", async () => {
   const sprint = await createRunningSprint()
   await sprint.play(started({ agents: ['claude'] }))
-  sprint.transcript(lines.join(''))
-  sprint.events.length = 0
+  const before = sprint.events.length
+  sprint.startAgent()
+  sprint.say('Hello')
   const watcher = startWatching(sprint)
   await watcher.saw((event) => event.type === 'agent' && event.event.kind === 'text')
 
@@ -93,32 +49,23 @@ it("shows later events as the owner emits them, and the agent's messages, until 
   await sprint.close()
 
   expect(await watcher.done).toEqual({ progress: sprint.progress(), owner: 'gone' })
-  const journalled = watcher.seen
-    .map(({ event }) => event)
-    .filter(({ type }) => !/^(agent|attempt-started|check-)/.test(type))
-  expect(journalled).toEqual(sprint.events)
+  expect(watcher.seen.map(({ event }) => event)).toEqual(sprint.events.slice(before))
   expect(sprint.events.at(-1)).toEqual({ type: 'sprint-rested', status: 'completed' })
-  expect(watcher.seen.map(({ event }) => event)).toEqual(
-    expect.arrayContaining([
-      { type: 'agent', iteration: 1, attempt: 1, event: { kind: 'text', text: 'Hello' } },
-      { type: 'check-ended', iteration: 1, result: green() },
-    ]),
-  )
 })
 
 it('shows the messages of an agent whose attempt began and ended between two polls', async () => {
   const sprint = await createRunningSprint({ checkpoint: true })
   const before = sprint.progress()
   await sprint.play(started({ agents: ['claude'] }))
-  sprint.transcript(lines.join(''))
-  const toldBefore = sprint.events.length
+  sprint.startAgent()
+  sprint.say('Hello')
   await sprint.play(reports())
-  expect(sprint.events.slice(toldBefore)).toEqual([])
   const watcher = startWatching({ ...sprint, progress: () => before })
 
   await watcher.saw((event) => event.type === 'agent' && event.event.kind === 'text')
   watcher.leave()
   await watcher.done
+  expect(watcher.seen.map(({ event }) => event.type)).toContain('attempt-started')
 })
 
 it('reports when events happened, not when they were read', async () => {
@@ -132,24 +79,28 @@ it('reports when events happened, not when they were read', async () => {
   expect(watcher.seen.map(({ at }) => at)).toEqual(watcher.seen.map(() => noon))
 })
 
-it('reads a line of the agent only when it is complete, and continues in a new segment', async () => {
+it('reads an event only when it is complete, and continues in a new segment', async () => {
   const sprint = await createRunningSprint()
   await sprint.play(started({ agents: ['claude'] }))
-  const whole = lines.join('')
-  sprint.transcript(whole.slice(0, -20))
   const watcher = startWatching(sprint)
-  await watcher.saw((event) => event.type === 'agent' && event.event.kind === 'session')
-  expect(watcher.seen.some(({ event }) => event.type === 'agent' && event.event.kind === 'text')).toBe(false)
-  sprint.transcript(whole.slice(-20))
-  await watcher.saw((event) => event.type === 'agent' && event.event.kind === 'text')
-
-  const long = 'x'.repeat(200_000)
+  const long = 'x'.repeat(15_000)
+  sprint.startAgent()
+  for (let n = 0; n < 300; n++) sprint.say(`${n} ${long}`)
+  const folder = join(stateFolder(sprint.dir), 'events')
+  await expect.poll(() => readdirSync(folder).length, { timeout: 10_000 }).toBeGreaterThan(1)
+  const last = readdirSync(folder).toSorted().at(-1) ?? ''
+  writeFileSync(join(folder, last), 'deadbeef {"line":', { flag: 'a' })
+  await watcher.saw(
+    (event) => event.type === 'agent' && event.event.kind === 'text' && event.event.text.startsWith('299 '),
+  )
   for (const text of ['one', 'two', 'three'])
-    await sprint.play({ type: 'told', at: noon, text: text + long, now: false })
+    await sprint.play({ type: 'told', at: noon, text: text.repeat(70_000), now: false })
   await sprint.play(reports())
   await watcher.saw(({ type }) => type === 'iteration-ended')
   watcher.leave()
-
+  expect(watcher.seen.map(({ seq }) => seq)).toEqual(
+    watcher.seen.map((_, index) => (watcher.seen[0]?.seq ?? 0) + index),
+  )
   expect(readdirSync(join(stateFolder(sprint.dir), 'journal')).length).toBeGreaterThan(1)
   expect((await watcher.done).progress).toEqual(sprint.progress())
 })
@@ -157,7 +108,8 @@ it('reads a line of the agent only when it is complete, and continues in a new s
 it('supports several watchers, and changes nothing in the folder', async () => {
   const sprint = await createRunningSprint()
   await sprint.play(started({ agents: ['claude'] }))
-  sprint.transcript(lines.join(''))
+  sprint.startAgent()
+  sprint.say('Hello')
   const files = () =>
     readdirSync(sprint.dir, { recursive: true, encoding: 'utf8' })
       .toSorted()
@@ -228,7 +180,8 @@ it('ignores a damaged line at the end', async () => {
   const [segment = ''] = readdirSync(join(stateFolder(sprint.dir), 'journal'))
   writeFileSync(join(stateFolder(sprint.dir), 'journal', segment), 'deadbeef {"v":1,', { flag: 'a' })
   const watcher = startWatching(sprint)
-  sprint.transcript(lines.join(''))
+  sprint.startAgent()
+  sprint.say('Hello')
   await watcher.saw((event) => event.type === 'agent')
   watcher.leave()
 

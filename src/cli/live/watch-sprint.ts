@@ -1,17 +1,18 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { SprintEvent } from '../../contract/events.ts'
+import type { LoggedEvent } from '../../contract/fleet/channel.ts'
 import type { Progress } from '../../contract/progress.ts'
-import { createRedactor, type Redact } from '../../contract/redact.ts'
+import { applyRecord } from '../../host/apply-fact.ts'
+import { EventReader } from '../../host/event-reader.ts'
+import type { EventRecord } from '../../host/event-segments.ts'
+import { createJournalReader } from '../../host/journal-reader.ts'
 import type { Fact } from '../../loop/core/fact.ts'
 import { exists } from '../../platform/files/files.ts'
 import { stateFolder } from '../../platform/files/state-folder.ts'
 import type { SprintRun } from '../../runtime/run-sprint.ts'
 import { postRequest, type RunRequest } from '../../storage/sprint/requests.ts'
+import { sprintEventsFolder } from '../../storage/state/sprint-folder.ts'
 import { readSprintOwner } from '../../storage/state/sprint-lock.ts'
-import { createJournalReader } from './watch-journal.ts'
-import { replayRecord } from './watch-events.ts'
-import { runningAttempts, createTranscriptWatch } from './watch-transcript.ts'
 
 const pollIntervalMs = 250
 /** Polls of the files per poll of the lock. */
@@ -20,11 +21,10 @@ const pollsPerOwnerCheck = 4
 export type WatchOptions = {
   readonly sprintDir: string
   readonly progress: Progress
-  /** `at`: when the event happened, possibly long ago. */
-  readonly show: (event: SprintEvent, at: number) => void
+  readonly show: (event: LoggedEvent) => void
   readonly onProgress: (progress: Progress) => void
-  /** Secrets to redact from the agent's messages; keys of a known form by default. */
-  readonly redact?: Redact
+  /** The number of the last event that the caller knows; by default, the watcher starts with the running attempts. */
+  readonly after?: number | undefined
   /** Ends the watcher, never the sprint. */
   readonly signal: AbortSignal
 }
@@ -33,40 +33,42 @@ export type WatchResult = { readonly progress: Progress; readonly owner: 'gone' 
 
 /** Shows a sprint that another process runs until that process is gone or the watcher exits. Only reads. */
 export async function watchSprint(watching: WatchOptions): Promise<WatchResult> {
-  const { sprintDir, show, onProgress, signal, redact = createRedactor() } = watching
+  const { sprintDir, show, onProgress, signal, after } = watching
   const journal = createJournalReader(sprintDir, 'last')
-  const transcripts = createTranscriptWatch(sprintDir, redact, show)
+  const events = new EventReader(sprintEventsFolder(sprintDir), after)
+  const skip = after === undefined ? createHistoryFilter(watching.progress) : keepAll
   let { progress } = watching
-  const take = async () => {
-    for (const record of await journal.look()) {
-      const seen = replayRecord(progress, record)
-      if (!seen) continue
-      const tell = seen.progress.rev > watching.progress.rev
-      // The agent's last messages precede the result of the attempt, and no later poll reads them.
-      if (tell && (seen.events.length > 0 || hasEndedAttempt(progress, seen.progress))) await transcripts.look(progress)
-      progress = seen.progress
-      onProgress(progress)
-      if (tell) for (const event of seen.events) show(event, seen.at)
-    }
-    await transcripts.look(progress)
+  const look = async () => {
+    // Before the journal: the progress is then at least as new as the events.
+    const records = skip(await events.read())
+    for (const record of await journal.look()) progress = applyRecord(progress, record)?.progress ?? progress
+    onProgress(progress)
+    for (const { event } of records) show(event)
   }
-  try {
-    for (let looks = 1; !signal.aborted; looks++) {
-      const isGone = looks % pollsPerOwnerCheck === 0 && isSprintOwnerGone(sprintDir, progress)
-      await take()
-      if (isGone) return { progress, owner: 'gone' }
-      await sleep(pollIntervalMs, undefined, { signal }).catch(() => {})
-    }
-    return { progress, owner: 'running' }
-  } finally {
-    await transcripts.close()
+  for (let looks = 1; !signal.aborted; looks++) {
+    const isGone = looks % pollsPerOwnerCheck === 0 && isSprintOwnerGone(sprintDir, progress)
+    await look()
+    if (isGone) return { progress, owner: 'gone' }
+    await sleep(pollIntervalMs, undefined, { signal }).catch(() => {})
   }
+  return { progress, owner: 'running' }
 }
 
-/** Attempts that run in the first progress and not in the second. */
-function hasEndedAttempt(before: Progress, after: Progress): boolean {
-  const still = new Set(runningAttempts(after).map(({ number, attempt }) => `${number}-${attempt}`))
-  return runningAttempts(before).some(({ number, attempt }) => !still.has(`${number}-${attempt}`))
+const keepAll = (records: readonly EventRecord[]): readonly EventRecord[] => records
+
+/** Drops events before the start of the attempts that run in a progress, or up to that progress if none runs. */
+function createHistoryFilter({ rev, live }: Progress) {
+  const running = new Set(
+    live.filter(({ stage }) => stage === 'agent').map(({ number, attempt }) => `attempts/${number}-${attempt}`),
+  )
+  const isShown = (record: EventRecord) => (record.rev ?? 0) > rev || running.has(record.attempt ?? '')
+  let hasBegun = false
+  return (records: readonly EventRecord[]): readonly EventRecord[] => {
+    if (hasBegun) return records
+    const start = records.findIndex(isShown)
+    hasBegun = start !== -1
+    return hasBegun ? records.slice(start) : []
+  }
 }
 
 /**

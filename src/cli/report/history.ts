@@ -1,6 +1,6 @@
 import type { HookTask, IterationRecord, Progress, Step } from '../../contract/progress.ts'
 import type { JournalRecord } from '../../storage/state/journal-record.ts'
-import { replayRecord } from '../live/watch-events.ts'
+import { applyRecord } from '../../host/apply-fact.ts'
 
 /** A wait for a usage limit. */
 export type UsageLimitWait = { readonly from: number; readonly until: number; readonly reason: string }
@@ -31,7 +31,7 @@ export function foldHistory(records: readonly JournalRecord[], known?: Progress)
   }
   if (known) take(known, known.stats.updatedAt ?? 0)
   for (const record of records) {
-    const seen = replayRecord(progress, record)
+    const seen = applyRecord(progress, record)
     if (seen) take(seen.progress, seen.at)
   }
   if (!progress) return undefined

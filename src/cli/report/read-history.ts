@@ -1,4 +1,4 @@
-import { createJournalReader } from '../live/watch-journal.ts'
+import { createJournalReader } from '../../host/journal-reader.ts'
 import { loadProgress } from '../sprint/sprint-state.ts'
 import { foldHistory, type SprintHistory } from './history.ts'
 

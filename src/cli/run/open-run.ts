@@ -4,6 +4,7 @@ import type { SprintEvent } from '../../contract/events.ts'
 import type { Progress, RunLimits } from '../../contract/progress.ts'
 import { createPorts, openMachineLimits } from '../../host/create-ports.ts'
 import { openSprint, type OpenedSprint } from '../../host/open-sprint.ts'
+import { openSprintEvents, type SprintEvents } from '../../host/sprint-events.ts'
 import { limitConcurrency } from '../../runtime/limit-concurrency.ts'
 import { runSprint, type SprintRun } from '../../runtime/run-sprint.ts'
 import type { SprintStore } from '../../storage/sprint/sprint-store.ts'
@@ -110,6 +111,7 @@ async function startRun(
 ): Promise<SprintRun> {
   const { store, progress } = opened
   const { folder, worktree, choice, detectedChecks } = location
+  const events = await openSprintEvents({ sprintDir: choices.sprintDir, store, now: io.now })
   const ports = await createPorts({
     sprintDir: choices.sprintDir,
     sprintId: progress.sprintId,
@@ -125,20 +127,25 @@ async function startRun(
     createProver: (redact) =>
       createRunProver({ sprintDir: choices.sprintDir, folder, progress, sandbox: protection.sandbox, redact }, io),
     chooseAgent: createAgentChoice(drivers, choices.model ?? progress.model, { ...io, cwd: project }),
-    observe,
+    observe: (event) => {
+      events.record(event)
+      observe(event)
+    },
   })
   if (progress.checkpoint !== false && progress.stats.startedAt === null) await ports.workspace.start()
   const agents = drivers.map(({ name }) => name)
   const runLimits = toRunLimits(choices.limits)
-  return runSprint(progress, ports, {
-    type: 'started',
-    at: io.now(),
-    runLimits,
-    agents,
-    worktree,
-    choice,
-    detectedChecks,
-  })
+  const first = { type: 'started' as const, at: io.now(), runLimits, agents, worktree, choice, detectedChecks }
+  const run = runSprint(progress, ports, first)
+  return { ...run, done: closeAfter(run.done, events) }
+}
+
+async function closeAfter(done: Promise<Progress>, events: SprintEvents): Promise<Progress> {
+  try {
+    return await done
+  } finally {
+    await events.close()
+  }
 }
 
 /** The model of the run is that of its first agent; other agents use what the order names. */

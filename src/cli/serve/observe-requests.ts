@@ -4,7 +4,8 @@ import { RalphError } from '../../contract/errors.ts'
 import type { Fact } from '../../loop/core/fact.ts'
 import { postRequest } from '../../storage/sprint/requests.ts'
 import { readSprintOwner } from '../../storage/state/sprint-lock.ts'
-import { diffIterations, restoreIteration } from '../../storage/git/workspace.ts'
+import { diffIterations, restoreFiles } from '../../storage/git/restore.ts'
+import { assertAlone } from '../../storage/state/running-sprints.ts'
 import { resolveSprintWorkspace } from '../sprint/changes.ts'
 import { noResponseError } from '../sprint/requests.ts'
 import type { Io } from '../io/io.ts'
@@ -36,8 +37,10 @@ export function createObservedSprints(observer: () => SprintObserver | undefined
         throw new RalphError('SPRINT_LOCKED', `the sprint is running (${owner})`, { hint: 'pause it first' })
       }
       const progress = await requireProgress(folder, io)
-      const saved = await restoreIteration(resolveSprintWorkspace(folder, progress, io), iteration, io.now())
-      return `refs/ralph/${progress.sprintId}/${saved}`
+      const workspace = resolveSprintWorkspace(folder, progress, io)
+      await assertAlone(folder, workspace.project)
+      const { saved } = await restoreFiles(workspace, { iteration }, io.now())
+      return saved[0] ?? ''
     },
   }
 }

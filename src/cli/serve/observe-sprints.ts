@@ -1,20 +1,17 @@
 import { errorMessage } from '../../contract/errors.ts'
 import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { truncateEvent } from '../../agents-server/event-journal.ts'
 import { listOpenObservations, readObservation, saveObservation } from '../../backend/sprints/observed-sprints.ts'
 import type { Fleet } from '../../backend/fleet/fleet.ts'
-import type { SprintEvent } from '../../contract/events.ts'
+import type { LoggedEvent } from '../../contract/fleet/channel.ts'
 import type { Progress } from '../../contract/progress.ts'
 import { serialize } from '../../platform/async.ts'
 import { fileSignature, isFolder, listFolder } from '../../platform/files/files.ts'
 import { journalFolder } from '../../storage/state/journal.ts'
 import { progressPath } from '../../storage/state/sprint-folder.ts'
 import { readSprintOwner } from '../../storage/state/sprint-lock.ts'
-import type { Io } from '../io/io.ts'
 import { watchSprint } from '../live/watch-sprint.ts'
-import { createSprintRedactor } from '../io/secrets.ts'
-import { observedRowId, progressToShow, progressWithoutFolder, type ObservedEvent } from './observe-events.ts'
+import { observedRowId, progressToShow, progressWithoutFolder } from './observed-sprint.ts'
 import { readObservedSprint, type SprintReading } from './read-observed-sprint.ts'
 import { debounce } from './debounce.ts'
 
@@ -23,7 +20,6 @@ export type ObserverOptions = {
   readonly agentId: string
   /** The folder that holds the sprint folders. */
   readonly sprints: string
-  readonly io: Io
   readonly log: (text: string, about: Readonly<Record<string, unknown>>) => void
 }
 
@@ -131,14 +127,15 @@ const byNewest = (a: KnownSprint, b: KnownSprint): number => (a.folder < b.folde
 
 /** Never rejects: a damaged sprint must not hide the others. It is read again when its files change. */
 async function refreshSprintRows(sprint: KnownSprint, observing: ObserverOptions): Promise<void> {
-  const { fleet, agentId, io, log } = observing
+  const { fleet, agentId, log } = observing
   const { id: sprintId, folder } = sprint
   sprint.signature = sprintSignature(folder)
   try {
-    const reading = await readObservedSprint(folder, await readObservation(fleet, sprintId), io)
+    const reading = await readObservedSprint(folder, await readObservation(fleet, sprintId))
     if (!reading) return
-    const { shown: progress, events, isDifferent: anew } = reading
-    await saveObservation(fleet, agentId, { sprintId, progress, events, replaced: anew })
+    const progress = progressToShow(reading.progress, reading.owner)
+    const { events, isDifferent: replaced } = reading
+    await saveObservation(fleet, agentId, { sprintId, progress, events, replaced })
     if (reading.owner === 'running') sprint.following = followSprint(sprint, reading, observing)
   } catch (error) {
     logSprintError(sprint, `the sprint in ${folder} cannot be shown: ${errorMessage(error)}`, log)
@@ -147,11 +144,10 @@ async function refreshSprintRows(sprint: KnownSprint, observing: ObserverOptions
 
 /** Until the process that runs it is gone. */
 async function followSprint(sprint: KnownSprint, reading: SprintReading, observing: ObserverOptions): Promise<void> {
-  const { fleet, agentId, io, log } = observing
+  const { fleet, agentId, log } = observing
   const { signal } = sprint.leaving
   let { progress } = reading
-  let waiting: ObservedEvent[] = []
-  const isNew = createStoredEventFilter(reading.stored)
+  let waiting: LoggedEvent[] = []
   const write = async (shown: Progress) => {
     const events = waiting
     waiting = []
@@ -167,15 +163,14 @@ async function followSprint(sprint: KnownSprint, reading: SprintReading, observi
     await watchSprint({
       sprintDir: sprint.folder,
       progress,
-      redact: createSprintRedactor(sprint.folder, io),
+      after: reading.lastSeq,
       signal,
       onProgress: (next) => {
         if (next.rev > progress.rev) writing.soon()
         progress = next
       },
-      show: (event, at) => {
-        if (!isNew(event)) return
-        waiting.push({ event: truncateEvent(event) ?? event, at })
+      show: (event) => {
+        waiting.push(event)
         writing.soon()
       },
     })
@@ -192,16 +187,4 @@ async function followSprint(sprint: KnownSprint, reading: SprintReading, observi
 function logSprintError(sprint: KnownSprint, text: string, log: ObserverOptions['log']): void {
   if (sprint.lastError !== text) log(text, { doing: 'observing sprints' })
   sprint.lastError = text
-}
-
-/** A running agent's output is read from its beginning, so skip the events that are already stored. */
-function createStoredEventFilter(stored: ReadonlyMap<string, number>): (event: SprintEvent) => boolean {
-  const left = new Map(stored)
-  return (event) => {
-    if (event.type !== 'agent') return true
-    const key = `${event.iteration}-${event.attempt}`
-    const count = left.get(key) ?? 0
-    if (count > 0) left.set(key, count - 1)
-    return count === 0
-  }
 }

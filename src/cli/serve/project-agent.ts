@@ -29,7 +29,6 @@ export function createProjectView(io: Io, log: ServeLog): ProjectView {
       fleet,
       agentId: agent.id,
       sprints: join(io.cwd, '.claude', 'sprints'),
-      io,
       log: (text, about) => log('warn', text, about),
     })
   }

@@ -1,5 +1,5 @@
 import type { AgentEvent, SprintEvent } from '../../contract/events.ts'
-import { describeExit, failureWords, spokenText, workName } from '../../words/event-sentences.ts'
+import { describeExit, failureWords, spokenText, userTitle, workName } from '../../words/event-sentences.ts'
 import { formatDollars } from '../../words/money.ts'
 import { clipLine, toOneLine } from '../../words/text.ts'
 import { stripControlSequences, type TerminalPaint } from '../io/paint.ts'
@@ -84,6 +84,9 @@ const linesByEvent: LinesByEvent = {
   'question-asked': ({ reason, details }, { paint }) => [
     paint.yellow(`  ? ${toOneLine(reason)}`),
     paint.dim(`    ${toOneLine(details)}`),
+  ],
+  'user-said': (event, { paint, width }) => [
+    paint.blue(`  ${userTitle(event)}: ${clipLine(toOneLine(event.text), width - 24)}`),
   ],
   'sprint-rested': () => [],
 }

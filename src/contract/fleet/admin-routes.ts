@@ -8,8 +8,12 @@ import type { Route } from './route.ts'
 const EventStreamQuery = z.strictObject({
   /** Limits the stream to this agent, including events inside its sprint. */
   agentId: Uuid.optional(),
-  /** Adds the events inside this sprint. */
-  sprintId: Uuid.optional(),
+  /** Adds the events inside this sprint, or inside several: IDs separated by commas. */
+  sprintId: z
+    .string()
+    .max(2000)
+    .refine((text) => text.split(',').every((id) => Uuid.safeParse(id).success), { error: 'must be IDs of sprints' })
+    .optional(),
   /** ID of the last received frame, for clients that cannot send `Last-Event-ID`, which takes precedence. */
   after: z.string().max(60).optional(),
 })

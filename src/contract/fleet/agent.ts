@@ -55,15 +55,29 @@ export const SprintGlance = z.object({
   status: SprintStatus,
   goal: z.string(),
   mode: z.string().optional(),
+  stage: z.string().optional(),
   iteration: z.int(),
   maxIterations: z.int().optional(),
   /** The last 20 iterations. */
-  verdicts: z.array(z.object({ number: z.int(), verdict: Verdict.optional() })),
-  checks: z.object({ green: z.int(), all: z.int() }).optional(),
+  verdicts: z.array(
+    z.object({
+      number: z.int(),
+      verdict: Verdict.optional(),
+      changed: z.boolean().optional(),
+      mode: z.literal('planning').optional(),
+    }),
+  ),
+  checks: z
+    .object({
+      green: z.int(),
+      all: z.int(),
+      baseline: z.boolean().optional().describe('They have only run before the first iteration'),
+    })
+    .optional(),
   spentUsd: z.number().nullable(),
   capUsd: z.number().optional(),
   parked: z.object({ reason: z.string(), until: Timestamp }).optional(),
-  /** The open question, in one sentence. */
+  /** The open question of the agent that has waited longest, in one sentence; it may belong to an earlier sprint. */
   question: z.object({ id: Uuid, reason: z.string(), askedAt: Timestamp }).optional(),
   reason: z.string().optional(),
   diff: z.object({ added: z.int(), removed: z.int() }).optional(),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { SprintEvent } from '../events.ts'
 import { Outcome } from '../outcome.ts'
 import { Progress } from '../progress.ts'
-import { Check } from '../settings.ts'
+import { Check } from '../checks/check.ts'
 import { Timestamp } from '../time.ts'
 import { Conversation, AgentWorkspace } from './agent.ts'
 import { MachineOrder, MachineFact, PromptOrder } from './channel-work.ts'
@@ -64,8 +64,8 @@ const PromptSource = z.discriminatedUnion('kind', [
   }),
 ])
 
-/** One event from an agent's journal. `seq` increases by one. */
-export const AgentJournalEvent = z.object({
+/** One event of an event log. `seq` increases by one. */
+export const LoggedEvent = z.object({
   seq: z.int().min(1),
   at: Timestamp,
   sprintId: Uuid.optional(),
@@ -76,7 +76,7 @@ export const AgentJournalEvent = z.object({
   /** With `attempt-started`: the prompt that the agent receives. */
   prompt: z.string().optional(),
 })
-export type AgentJournalEvent = z.output<typeof AgentJournalEvent>
+export type LoggedEvent = z.output<typeof LoggedEvent>
 
 const InventoryAgent = z.object({
   ...agentField,
@@ -255,7 +255,7 @@ export const reports = {
     },
   ),
   /** The next batch of an agent is sent once this one is stored. */
-  events: live({ ...agentField, events: z.array(AgentJournalEvent).min(1).max(1000) }, { stored: z.int() }),
+  events: live({ ...agentField, events: z.array(LoggedEvent).min(1).max(1000) }, { stored: z.int() }),
   renew: live({ csr: z.string().max(10_000) }, { certificate: z.string(), authorities: z.string() }),
 } as const
 

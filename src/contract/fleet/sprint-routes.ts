@@ -3,6 +3,7 @@ import { StoredEvent } from './event.ts'
 import { PageQuery, pageSchema, Uuid, emptyBody, requiredText } from './page.ts'
 import { SprintQuestion, QuestionStatus } from './question.ts'
 import { SprintDiff, SprintIteration, FleetSprint, StartSprint, StopWhen, UsageRow } from './sprint.ts'
+import { Timestamp } from '../time.ts'
 import type { Route } from './route.ts'
 
 const stopWhenBody = z.strictObject({ when: StopWhen.default('iteration') })
@@ -74,6 +75,14 @@ export const sprintRoutes = {
     machine: 'run',
     summary: 'Sends the agent a message: with its next iteration, or by interrupting it now',
     body: z.strictObject({ text: requiredText, now: z.boolean().default(false) }),
+    response: FleetSprint,
+  },
+  withdrawMessage: {
+    method: 'POST',
+    path: '/api/sprints/{sprintId}/withdraw',
+    needs: 'write',
+    summary: 'Takes back a message that the agent has not received',
+    body: z.strictObject({ at: Timestamp.describe('The time of the message') }),
     response: FleetSprint,
   },
   restoreSprint: {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { IterationRecord, Progress } from '../progress.ts'
-import { nonEmptyText } from '../settings.ts'
+import { nonEmptyText } from '../text.ts'
 import { Timestamp } from '../time.ts'
 import { Uuid } from './page.ts'
 

@@ -4,7 +4,7 @@ import type { FailureClass, AgentQuestion, Usage } from '../../contract/outcome.
 import type { CheckResult, Progress, RunLimits } from '../../contract/progress.ts'
 import type { Proof, ProofBaseline } from '../../contract/proof.ts'
 import type { PhaseReport, Report } from '../../contract/report.ts'
-import type { Check } from '../../contract/settings.ts'
+import type { Check } from '../../contract/checks/check.ts'
 import type { Expense } from './cost.ts'
 
 /** How an attempt ended, as far as the loop needs to know. */
@@ -121,14 +121,29 @@ export type Fact =
       readonly as: 'paused' | 'interrupted'
       /** After the iteration, after the agent's turn (the next run does checks and hooks), or now. */
       readonly when: 'iteration' | 'turn' | 'now'
+      /** Name of the user, in the fleet. */
+      readonly by?: string | undefined
     }
   /** `kept`: why the worktree was not removed. */
   | { readonly type: 'worktree-cleaned'; readonly at: number; readonly kept?: string | undefined }
   | { readonly type: 'notified'; readonly at: number; readonly results: NonNullable<Progress['notifications']> }
   /** SPRINT.yaml or its workflows changed; `compiled` is the new result. */
   | { readonly type: 'recompiled'; readonly at: number; readonly compiled: Progress }
-  | { readonly type: 'answered'; readonly at: number; readonly answer: string }
-  | { readonly type: 'told'; readonly at: number; readonly text: string; readonly now: boolean }
+  | { readonly type: 'answered'; readonly at: number; readonly answer: string; readonly by?: string | undefined }
+  | {
+      readonly type: 'told'
+      readonly at: number
+      readonly text: string
+      readonly now: boolean
+      readonly by?: string | undefined
+    }
+  /** A user takes back a message that no prompt contains yet. `messageAt` identifies it. */
+  | {
+      readonly type: 'message-withdrawn'
+      readonly at: number
+      readonly messageAt: number
+      readonly by?: string | undefined
+    }
   | {
       readonly type: 'edited'
       readonly at: number

@@ -16,6 +16,8 @@ export function endIteration(sprint: Sprint, live: LiveIteration, at: number, pa
     iteration: live.number,
     verdict: record.verdict,
     summary: live.summary,
+    mode: live.mode,
+    ...(live.changed !== undefined && { changed: live.changed }),
     durationMs: at - live.startedAt,
     costUsd: live.costUsd,
   })

@@ -37,10 +37,18 @@ const sleepCell = new Int32Array(new SharedArrayBuffer(4))
 
 /** The description that the owner wrote; undefined if the lock is free. */
 export function readLockOwner(path: string): string | undefined {
-  const fd = tryOpenLocked(path)
-  if (fd === undefined) return readDescription(path)
-  closeSync(fd)
+  if (isLockedByAnother(path)) return readDescription(path)
   return undefined
+}
+
+/** A shared lock needs no right to write: the file may belong to another user, or be on a disk that is read-only. */
+function isLockedByAnother(path: string): boolean {
+  const fd = openSync(path, 'r')
+  try {
+    return !nativeFiles().tryLock(fd, { shared: true })
+  } finally {
+    closeSync(fd)
+  }
 }
 
 /** Locks the current file: a lock on a file that was deleted between open and lock is worthless. */

@@ -69,8 +69,11 @@ export const moveFile = (from: string, to: string): Promise<void> => rename(from
 export const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 
 /** A folder, not a link to one; a link that leads to itself is none. */
-export const isFolderItself = (path: string): boolean =>
+export const isFolderItself = (path: string | Buffer): boolean =>
   lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+
+/** Also true for a link that leads nowhere. */
+export const existsItself = (path: string | Buffer): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined
 
 export const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false
 
@@ -159,6 +162,20 @@ export async function listTree(
     }
   }
   return files.toSorted()
+}
+
+/** Paths of everything below a folder that is not a folder, relative to it, one character per byte; links are not followed. */
+export async function listEverything(folder: Buffer): Promise<string[]> {
+  const found: string[] = []
+  for (const entry of await readdir(folder, { withFileTypes: true, encoding: 'buffer' })) {
+    const name = entry.name.toString('latin1')
+    if (!entry.isDirectory()) found.push(name)
+    else {
+      const below = await listEverything(Buffer.concat([folder, Buffer.from('/'), entry.name]))
+      for (const path of below) found.push(`${name}/${path}`)
+    }
+  }
+  return found
 }
 
 /** In milliseconds; undefined if it is not there. */

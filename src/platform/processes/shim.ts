@@ -1,3 +1,4 @@
+import { quoteShellWord } from '../../contract/text.ts'
 import { spawn, type StdioOptions } from 'node:child_process'
 import { once } from 'node:events'
 import { statSync } from 'node:fs'
@@ -79,15 +80,17 @@ const refusedWord = 'refused'
 
 /** Formats a job for the shim. In braces, so that a truncated text runs nothing. */
 function formatJob({ folder, file, args }: ShimJob, variables: readonly EnvAssignment[]): string {
-  const path = (name: string) => quoteWord(join(folder, name))
-  const words = [...variables.map(([name, value]) => `${name}=${quoteWord(value)}`), ...[file, ...args].map(quoteWord)]
+  const path = (name: string) => quoteShellWord(join(folder, name))
+  const words = [
+    ...variables.map(([name, value]) => `${name}=${quoteShellWord(value)}`),
+    ...[file, ...args].map(quoteShellWord),
+  ]
   const streams = `<${path(attemptFiles.stdin)} >>${path(attemptFiles.stdout)} 2>>${path(attemptFiles.stderr)}`
   const run = `${words.join(' ')} ${streams}; ralph_end $?`
-  return `{ if ralph_begin ${quoteWord(folder)}; then ${run}; else echo ${refusedWord}; fi; }\n`
+  return `{ if ralph_begin ${quoteShellWord(folder)}; then ${run}; else echo ${refusedWord}; fi; }\n`
 }
 
 /** Within single quotes a shell takes every byte literally; only the quote itself must stand outside. */
-const quoteWord = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 type EnvAssignment = readonly [name: string, value: string]
 

@@ -1,7 +1,8 @@
+import { quoteShellWord } from '../../contract/text.ts'
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import type { RoomKind } from '../../contract/proof.ts'
-import type { Check, CheckRoom } from '../../contract/settings.ts'
+import type { Check, CheckRoom } from '../../contract/checks/check.ts'
 import type { TestResult, TestRun } from '../../contract/tests.ts'
 import { createPrivateFolder, isFolder, listFolder, realPath, removeFolder } from '../../platform/files/files.ts'
 import { runCaptured } from '../../platform/processes/captured-process.ts'
@@ -147,17 +148,15 @@ function describeEnd({ exitCode, output, durationMs, timedOut, flooded }: Ended,
 /** What a room throws away would take the named report with it. One that is in the tree already is not a result. */
 function keepReport({ run, report }: Check, folder: string): string {
   if (report === undefined) return `exec 2>&1\n${run}`
-  const kept = quote(join(reportsFolder(folder), 'files', report))
+  const kept = quoteShellWord(join(reportsFolder(folder), 'files', report))
   return `exec 2>&1
-rm -f ${quote(report)}
+rm -f ${quoteShellWord(report)}
 (${run}
 )
 code=$?
-mkdir -p "$(dirname ${kept})" && cp -p ${quote(report)} ${kept}
+mkdir -p "$(dirname ${kept})" && cp -p ${quoteShellWord(report)} ${kept}
 exit $code`
 }
-
-const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 const usesNetwork = (room: CheckRoom | undefined): boolean =>
   typeof room === 'object' && (room.network === true || (room.services ?? []).length > 0)

@@ -1,3 +1,4 @@
+import { quoteShellWord } from '../../contract/text.ts'
 import { join } from 'node:path'
 import { runCaptured } from '../../platform/processes/captured-process.ts'
 import {
@@ -91,8 +92,6 @@ const announce = ['/bin/sh', '-c', 'echo >&3; exec 3>&-; exec "$@"', 'room']
 
 const lastLine = (output: string): string => output.trim().split('\n').at(-1)?.slice(0, 300) || 'a mount was refused'
 
-const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
-
 type Overlay = Extract<RoomMount, { kind: 'overlay' }>
 
 /** Names relative to the scratch folder: options of a mount are separated by commas and colons, which paths may contain. */
@@ -100,15 +99,15 @@ function mountScript({ layers }: Programs, { scratch, mounts }: RoomCommand, wor
   const overlays = mounts.filter((mount): mount is Overlay => mount.kind === 'overlay')
   const options = 'userxattr,volatile'
   const lowers = overlays.flatMap(({ lower }, n) =>
-    lower.map((path, m) => `mkdir -p layers/${n}/${m} && mount --rbind ${quote(path)} layers/${n}/${m}`),
+    lower.map((path, m) => `mkdir -p layers/${n}/${m} && mount --rbind ${quoteShellWord(path)} layers/${n}/${m}`),
   )
   const mounted = overlays.flatMap(({ lower, at, without = [] }, n) => [
-    `mkdir -p layers/${n}/up layers/${n}/work ${quote(at)}`,
-    `mount -t overlay room -o lowerdir=${lower.map((_, m) => `layers/${n}/${m}`).join(':')},upperdir=layers/${n}/up,workdir=layers/${n}/work,${options} ${quote(at)}`,
-    ...without.map((name) => `rm -rf ${quote(join(at, name))}`),
+    `mkdir -p layers/${n}/up layers/${n}/work ${quoteShellWord(at)}`,
+    `mount -t overlay room -o lowerdir=${lower.map((_, m) => `layers/${n}/${m}`).join(':')},upperdir=layers/${n}/up,workdir=layers/${n}/work,${options} ${quoteShellWord(at)}`,
+    ...without.map((name) => `rm -rf ${quoteShellWord(join(at, name))}`),
   ])
   const steps = [
-    `cd ${quote(scratch)}`,
+    `cd ${quoteShellWord(scratch)}`,
     'mkdir -p layers',
     ...(layers === 'memory' ? ['mount -t tmpfs layers layers'] : []),
     ...lowers,
@@ -116,7 +115,7 @@ function mountScript({ layers }: Programs, { scratch, mounts }: RoomCommand, wor
     'cd /',
     'unset OLDPWD',
   ]
-  return `${steps.join(' && ')} && exec ${words.map(quote).join(' ')}`
+  return `${steps.join(' && ')} && exec ${words.map(quoteShellWord).join(' ')}`
 }
 
 function bubblewrapWords({ bwrap }: Programs, command: RoomCommand, hidden: readonly string[]): string[] {

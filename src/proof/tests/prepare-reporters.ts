@@ -1,3 +1,4 @@
+import { quoteShellWord } from '../../contract/text.ts'
 import { join } from 'node:path'
 import type { TestResult } from '../../contract/tests.ts'
 import { listTree, readTextIfExists } from '../../platform/files/files.ts'
@@ -92,7 +93,7 @@ function combineChanges(changes: readonly EnvironmentChange[], env: ReporterRequ
 }
 
 function clearInShell({ name, added }: Addition): string {
-  const quoted = `'${added.replaceAll("'", `'\\''`)}'`
+  const quoted = quoteShellWord(added)
   return `added=${quoted}
 case "$${name}" in
 *"$added"*)

@@ -1,13 +1,8 @@
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createFolder, exists, readTextIfExists, removeFile } from '../../platform/files/files.ts'
 import { writeFileAtomic } from '../../platform/files/atomic-file.ts'
 import { git } from '../../platform/git.ts'
-
-export type WorkTree = {
-  readonly root: string
-  /** Ralph's private index; the private git folder lies beside it. */
-  readonly index: string
-}
+import { resolveGitFolders, type Repository } from './repositories.ts'
 
 /**
  * Files are stored byte for byte: no line-ending conversion, no filter, no encoding. `info/attributes` of the private git folder
@@ -15,21 +10,28 @@ export type WorkTree = {
  */
 const attributes = '* -text -ident -filter -working-tree-encoding\n'
 
+export type PrivateCommand = {
+  readonly args: readonly string[]
+  readonly input?: string
+  readonly isBinary?: boolean
+  /** Called with what git printed to stderr. */
+  readonly onWarning?: (text: string) => void
+}
+
 /**
  * Runs git on a work tree with a git folder of Ralph's own: its configuration, attributes and index, the user's objects. Commands
  * that read or write files use it, so that nothing in the repository's configuration can run a program or change content.
  */
-export async function privateGit(tree: WorkTree, ...args: readonly string[]): Promise<string> {
-  const { root, index } = tree
+export async function privateGit(repository: Repository, { args, ...more }: PrivateCommand): Promise<string> {
+  const { root, index } = repository
   const gitDir = `${index}.git`
-  const paths = await git({ cwd: root }, 'rev-parse', '--git-path', 'objects', '--git-path', 'info/exclude')
-  const [objects = '', exclude = ''] = paths.split('\n').map((path) => resolve(root, path))
-  await prepareGitFolder(tree, gitDir)
-  await copyExcludes(exclude, gitDir)
-  return git({ cwd: root, index, gitDir, objects }, ...args)
+  const { common } = resolveGitFolders(root)
+  await prepareGitFolder(repository, gitDir)
+  await copyExcludes(join(common, 'info', 'exclude'), gitDir)
+  return git({ cwd: root, index, gitDir, objects: join(common, 'objects'), ...more }, ...args)
 }
 
-async function prepareGitFolder({ root, index }: WorkTree, gitDir: string): Promise<void> {
+async function prepareGitFolder({ root, index }: Repository, gitDir: string): Promise<void> {
   // Only one run at a time uses this index, so a lock is left over from a killed one.
   await removeFile(`${index}.lock`)
   if (!exists(join(gitDir, 'info', 'attributes'))) {
@@ -42,6 +44,7 @@ async function prepareGitFolder({ root, index }: WorkTree, gitDir: string): Prom
   }
 }
 
+/** Every name that Linux allows is stored, also those that Windows and macOS would confuse with `.git`. */
 const privateConfig = (format: string): string =>
   [
     '[core]',
@@ -49,6 +52,8 @@ const privateConfig = (format: string): string =>
     '\tbare = false',
     '\tautocrlf = false',
     '\tsafecrlf = false',
+    '\tprotectNTFS = false',
+    '\tprotectHFS = false',
     ...(format === 'sha1' ? [] : ['[extensions]', `\tobjectFormat = ${format}`]),
     '',
   ].join('\n')

@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createTestFolder } from '../../../test/support/folder.ts'
 import { restorePushedSnapshot, pushSnapshot } from './pushed-snapshot.ts'
-import { diffIterations, openWorkspace } from './workspace.ts'
+import { diffIterations } from './restore.ts'
+import { openWorkspace } from './workspace.ts'
 
 const git = (cwd: string, ...args: readonly string[]) =>
   execFileSync('git', ['-c', 'user.name=U', '-c', 'user.email=u@x', ...args], {

@@ -4,7 +4,8 @@ import { writeFileAtomic } from '../../platform/files/atomic-file.ts'
 import { exists, createFolder, readTextIfExists, removeFile } from '../../platform/files/files.ts'
 import { stateFolder } from '../../platform/files/state-folder.ts'
 import { git } from '../../platform/git.ts'
-import { requireSingleRepository, writeWorkTree, type WorkspaceOptions } from './workspace.ts'
+import { checkpointRefs, requireSingleRepository, type WorkspaceOptions } from './repositories.ts'
+import { writeWorkTree } from './work-tree.ts'
 
 /** A folder, or some files in it, to store besides the work tree. */
 export type ExtraFolder = { readonly name: string; readonly folder: string; readonly only?: string }
@@ -30,7 +31,10 @@ export async function pushSnapshot(options: SnapshotOptions): Promise<string> {
   const repository = await requireSingleRepository(options)
   const { root } = repository
   const head = await git({ cwd: root }, 'rev-parse', '--verify', '--quiet', 'HEAD').catch(() => undefined)
-  const parts = [`040000 tree ${await writeWorkTree(repository)}\twork`, ...(await writeExtraTrees(options, root))]
+  const parts = [
+    `040000 tree ${(await writeWorkTree(repository)).tree}\twork`,
+    ...(await writeExtraTrees(options, root)),
+  ]
   const state = await git(
     { cwd: root, input: await formatSnapshotState(options, head) },
     'hash-object',
@@ -71,7 +75,8 @@ export async function restorePushedSnapshot(options: SnapshotOptions, commit: st
   if (branch !== undefined) await git({ cwd: root }, 'symbolic-ref', 'HEAD', `refs/heads/${branch}`)
   if (head !== undefined) await git({ cwd: root }, 'reset', '--quiet', '--hard', head)
   await git({ cwd: root }, 'restore', `--source=${commit}:work`, '--worktree', '--no-overlay', '--', '.')
-  for (const { name, id } of checkpoints) await git({ cwd: root }, 'update-ref', `${snapshotRefs(options)}/${name}`, id)
+  for (const { name, id } of checkpoints)
+    await git({ cwd: root }, 'update-ref', `${checkpointRefs(root, options)}/${name}`, id)
   const names = (await git({ cwd: root }, 'ls-tree', '--name-only', commit)).split('\n')
   for (const beside of options.beside) if (names.includes(beside.name)) await unpackExtraFolder(options, commit, beside)
   await createFolder(options.ours)
@@ -111,9 +116,13 @@ const gitOverNetwork = (root: string, ...args: readonly string[]): Promise<strin
   git({ cwd: root, timeoutMs: networkMs }, '-c', 'core.askPass=true', '-c', 'protocol.ext.allow=never', ...args)
 
 const readLastCheckpoint = (options: SnapshotOptions): Promise<string | undefined> =>
-  git({ cwd: options.project }, 'rev-parse', '--verify', '--quiet', `${snapshotRefs(options)}/last`).catch(
-    () => undefined,
-  )
+  git(
+    { cwd: options.project },
+    'rev-parse',
+    '--verify',
+    '--quiet',
+    `${checkpointRefs(options.project, options)}/last`,
+  ).catch(() => undefined)
 
 /** HEAD, its branch and the checkpoints, one per line. Part of the tree, so that a new commit alone changes the tree. */
 async function formatSnapshotState(options: SnapshotOptions, head: string | undefined): Promise<string> {
@@ -123,7 +132,7 @@ async function formatSnapshotState(options: SnapshotOptions, head: string | unde
     { cwd: root },
     'for-each-ref',
     '--format=%(refname:lstrip=3) %(objectname)',
-    snapshotRefs(options),
+    checkpointRefs(root, options),
   )
   const checkpoints = listed.split('\n').filter((line) => checkpointLine.test(line))
   const lines = [

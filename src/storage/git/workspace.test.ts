@@ -12,7 +12,8 @@ import {
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createTestFolder } from '../../../test/support/folder.ts'
-import { diffIterations, openWorkspace, restoreIteration } from './workspace.ts'
+import { diffIterations, restoreFiles } from './restore.ts'
+import { openWorkspace } from './workspace.ts'
 
 const git = (cwd: string, ...args: readonly string[]) =>
   execFileSync('git', ['-c', 'user.name=U', '-c', 'user.email=u@x', ...args], {
@@ -98,7 +99,7 @@ describe('a checkpoint', () => {
     const workspace = await openWorkspace(options)
     write(project, { 'a.txt': 'two' })
     await workspace.checkpoint(1, 'one')
-    await restoreIteration(options, 1, 5)
+    await restoreFiles(options, { iteration: 1 }, 5)
 
     expect(existsSync(join(project, 'hook-ran'))).toBe(false)
   })
@@ -165,11 +166,11 @@ describe('a checkpoint', () => {
     await (await openWorkspace(beside)).checkpoint(1, 'one')
     write(join(project, 'trees', 'inner'), { 'new.txt': 'not to be lost' })
 
-    await restoreIteration(options, 0, 5)
+    await restoreFiles(options, { iteration: 0 }, 5)
     expect(readFileSync(join(project, 'a.txt'), 'utf8')).toBe('a\n')
     expect(readFileSync(join(beside.project, 'a.txt'), 'utf8')).toBe('theirs')
     expect(readFileSync(join(project, 'trees', 'inner', 'new.txt'), 'utf8')).toBe('not to be lost')
-    await restoreIteration(beside, 1, 6)
+    await restoreFiles(beside, { iteration: 1 }, 6)
     expect(readFileSync(join(beside.project, 'a.txt'), 'utf8')).toBe('theirs')
   })
 
@@ -186,7 +187,7 @@ describe('a checkpoint', () => {
     write(project, { 'a.txt': 'one', 'sub/x.txt': 'two' })
     await workspace.fingerprint()
     await workspace.checkpoint(1, 'one')
-    await restoreIteration(options, 0, 5)
+    await restoreFiles(options, { iteration: 0 }, 5)
 
     expect(existsSync(join(project, '..', 'ran'))).toBe(false)
     expect(readFileSync(join(evil, 'x.txt'), 'utf8')).toBe('x')
@@ -219,7 +220,7 @@ describe('a restore', () => {
     write(project, { 'lf.txt': 'x', 'mixed.txt': 'x' })
     await workspace.checkpoint(1, 'one')
 
-    await restoreIteration(options, 0, 5)
+    await restoreFiles(options, { iteration: 0 }, 5)
     expect(readFileSync(join(project, 'lf.txt'), 'utf8')).toBe('a\nb\nc\n')
     expect(readFileSync(join(project, 'mixed.txt'), 'utf8')).toBe('a\r\nb\nc\r\n')
   })
@@ -231,8 +232,10 @@ describe('a restore', () => {
     write(project, { 'a.txt': 'one' })
     await workspace.checkpoint(1, 'one')
 
-    const saved = await restoreIteration(options, 0, 5)
-    expect(git(project, 'show', `refs/ralph/s/${saved}:a.txt`)).toBe('one')
+    const {
+      saved: [saved],
+    } = await restoreFiles(options, { iteration: 0 }, 5)
+    expect(git(project, 'show', `${saved}:a.txt`)).toBe('one')
   })
 
   it('leaves all repositories as they were if one of them cannot be restored', async () => {
@@ -246,7 +249,7 @@ describe('a restore', () => {
     const blob = git(nested, 'rev-parse', 'refs/ralph/s/0:x.txt')
     rmSync(join(nested, '.git', 'objects', blob.slice(0, 2), blob.slice(2)))
 
-    await expect(restoreIteration(options, 0, 5)).rejects.toThrow('git restore')
+    await expect(restoreFiles(options, { iteration: 0 }, 5)).rejects.toMatchObject({ code: 'CHECKPOINT_FAILED' })
     expect(readFileSync(join(project, 'a.txt'), 'utf8')).toBe('one')
     expect(readFileSync(join(nested, 'x.txt'), 'utf8')).toBe('one')
   })
@@ -263,11 +266,13 @@ describe('a restore', () => {
     await workspace.checkpoint(2, 'two')
     write(project, { 'a.txt': 'not yet kept' })
 
-    const saved = await restoreIteration(options, 1, 5)
+    const {
+      saved: [saved],
+    } = await restoreFiles(options, { iteration: 1 }, 5)
     expect(readdirSync(project).toSorted()).toEqual(['.claude', '.git', 'a.txt', 'b.txt'])
     expect(readFileSync(join(project, 'a.txt'), 'utf8')).toBe('one')
     expect(readFileSync(join(sprintDir, 'journal/1.log'), 'utf8')).toBe('x')
-    expect(git(project, 'show', `refs/ralph/s/${saved}:a.txt`)).toBe('not yet kept')
+    expect(git(project, 'show', `${saved}:a.txt`)).toBe('not yet kept')
     expect(users()).toEqual(before)
   })
 
@@ -280,14 +285,14 @@ describe('a restore', () => {
     await workspace.checkpoint(2, 'two')
     write(project, { 'a.txt': 'three' })
     await workspace.checkpoint(3, 'three')
-    await restoreIteration(options, 2, 5)
+    await restoreFiles(options, { iteration: 2 }, 5)
 
     expect(readFileSync(join(project, 'a.txt'), 'utf8')).toBe('one')
   })
 
   it('is refused if there is no checkpoint', async () => {
     const { options } = createProject()
-    await expect(restoreIteration(options, 1, 5)).rejects.toMatchObject({ code: 'CHECKPOINT_NOT_FOUND' })
+    await expect(restoreFiles(options, { iteration: 1 }, 5)).rejects.toMatchObject({ code: 'CHECKPOINT_NOT_FOUND' })
   })
 })
 

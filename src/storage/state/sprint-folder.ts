@@ -79,9 +79,13 @@ export async function removeLeftovers(sprintDir: string): Promise<string[]> {
   return found
 }
 
+/** The events that observers of a sprint saw. */
+export const sprintEventsFolder = (sprintDir: string): string => join(stateFolder(sprintDir), 'events')
+
 /** A sprint that starts over must not find the attempts of an earlier one with the same numbers. */
 export async function archiveAttempts(sprintDir: string, now: number): Promise<void> {
-  for (const folder of [join(stateFolder(sprintDir), 'attempts'), join(sprintDir, 'transcripts')]) {
+  const attempts = join(stateFolder(sprintDir), 'attempts')
+  for (const folder of [attempts, sprintEventsFolder(sprintDir), join(sprintDir, 'transcripts')]) {
     if (isFolder(folder)) await moveFile(folder, `${folder}-before-${now}`)
   }
 }

@@ -152,7 +152,7 @@ function describeSprint({ sprintDir, now }: Pick<BindOptions, 'sprintDir' | 'now
 
 const stateFile = (id: string): string => join(stateRoot(), id, 'sprint.json')
 
-async function readState(id: string): Promise<SprintState | undefined> {
+export async function readState(id: string): Promise<SprintState | undefined> {
   try {
     return SprintState.safeParse(JSON.parse((await readTextIfExists(stateFile(id))) ?? 'null')).data
   } catch {

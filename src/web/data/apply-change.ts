@@ -7,6 +7,7 @@ import type { SprintQuestion } from '../../contract/fleet/question.ts'
 import type { FleetSprint } from '../../contract/fleet/sprint.ts'
 import { refetchShown } from './refetch-shown.ts'
 import { keys } from './queries.ts'
+import { hasHole, rememberEvents } from './recent-events.ts'
 import { appendToWindow, type TranscriptScope, type TranscriptWindow } from './transcript-window.ts'
 
 /** Writes a change into the query cache. Data that no page has loaded is skipped: it will be fetched complete. */
@@ -76,10 +77,13 @@ function refreshSprint(
 function applyEvents(cache: QueryClient, events: readonly StoredEvent[]): void {
   for (const sprintId of new Set(events.flatMap((event) => event.sprintId ?? []))) {
     const ofSprint = events.filter((event) => event.sprintId === sprintId)
+    rememberEvents(sprintId, ofSprint)
     for (const query of cache.getQueryCache().findAll({ queryKey: keys.events(sprintId) })) {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- keys of events end with their scope
       const scope = query.queryKey.at(-1) as TranscriptScope
       cache.setQueryData<TranscriptWindow>(query.queryKey, (shown) => shown && appendToWindow(shown, ofSprint, scope))
+      const window = cache.getQueryData<TranscriptWindow>(query.queryKey)
+      if (window && hasHole(window, scope)) void cache.invalidateQueries({ queryKey: query.queryKey, exact: true })
     }
     const lastEventAt = ofSprint.at(-1)?.at
     cache.setQueryData<FleetSprint>(keys.sprint(sprintId), (sprint) => sprint && { ...sprint, lastEventAt })

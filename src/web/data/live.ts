@@ -1,10 +1,11 @@
 import { useEffect, useSyncExternalStore } from 'react'
-import { followChanges, type ChangeFollower, type ChangeScope } from '../../client/changes.ts'
+import { followChanges } from '../../client/changes.ts'
 import type { FleetChange } from '../../contract/fleet/event.ts'
 import { queryClient } from './api.ts'
 import { applyChanges } from './apply-change.ts'
 import { refetchShown } from './refetch-shown.ts'
 import { keys } from './queries.ts'
+import { canShare, followShared, type SharedStream, type StreamHandlers } from './shared-stream.ts'
 
 export type ConnectionState = {
   readonly state: 'connecting' | 'live' | 'lost'
@@ -18,8 +19,8 @@ const applyIntervalMs = 120
 const graceMs = 2000
 
 let connection: ConnectionState = { state: 'connecting' }
-let following: ChangeFollower | undefined
-let watchedSprint: ChangeScope = {}
+let following: SharedStream | undefined
+let watchedSprint: string | undefined
 const connectionListeners = new Set<() => void>()
 const onChanges = new Set<(changes: readonly FleetChange[]) => void>()
 
@@ -53,20 +54,47 @@ function startLive(): () => void {
     flushing ??= window.setTimeout(flush, applyIntervalMs)
     if (connection.state === 'live') connection = { state: 'live', at: Date.now() }
   }
-  following = followChanges(
-    { onChange, onState: (state) => (state === 'live' ? live() : lost()) },
-    { scope: watchedSprint },
-  )
+  const handlers = {
+    onChange,
+    onState: (state: 'live' | 'lost') => (state === 'live' ? live() : lost()),
+    onScope: refetchEvents,
+  }
+  const connect = (): void => {
+    following ??= canShare() ? followShared(handlers, watchedSprint) : followAlone(handlers, watchedSprint)
+  }
+  connect()
+  window.addEventListener('pagehide', disconnect)
+  window.addEventListener('pageshow', connect)
   window.addEventListener('online', reconnectNow)
   document.addEventListener('visibilitychange', reconnectNow)
   return () => {
+    window.removeEventListener('pagehide', disconnect)
+    window.removeEventListener('pageshow', connect)
     window.removeEventListener('online', reconnectNow)
     document.removeEventListener('visibilitychange', reconnectNow)
     window.clearTimeout(losing)
     window.clearTimeout(flushing)
-    following?.end()
-    following = undefined
+    disconnect()
     setConnection({ state: 'connecting' })
+  }
+}
+
+/** A page in the back/forward cache must not keep a connection: a browser has six for all of them. */
+function disconnect(): void {
+  following?.end()
+  following = undefined
+}
+
+/** A stream of its own, where tabs cannot share one. */
+function followAlone(handlers: StreamHandlers, sprintId: string | undefined): SharedStream {
+  const follower = followChanges(handlers, { scope: { sprintId } })
+  return {
+    retryNow: follower.retryNow,
+    end: follower.end,
+    setSprint: (next) => {
+      follower.setScope({ sprintId: next })
+      if (next !== undefined) handlers.onScope()
+    },
   }
 }
 
@@ -75,23 +103,22 @@ const reconnectNow = (): void => {
   if (!document.hidden) following?.retryNow()
 }
 
-/**
- * The backend sends events inside a sprint only to pages that show it, so refetch what is known of it. Not needed
- * before the first connection, which starts with a full refetch.
- */
-function watchSprintEvents(next: ChangeScope): void {
-  watchedSprint = next
-  if (!following) return
-  following.setScope(next)
-  const { sprintId } = next
+/** The backend sends events inside a sprint only to pages that show it, so refetch what is known of it. */
+function refetchEvents(): void {
+  const sprintId = watchedSprint
   if (sprintId !== undefined) refetchShown(queryClient, ({ queryKey }) => isQueryFor(queryKey, keys.events(sprintId)))
+}
+
+function watchSprintEvents(sprintId: string | undefined): void {
+  watchedSprint = sprintId
+  following?.setSprint(sprintId)
 }
 
 const isQueryFor = (key: readonly unknown[], of: readonly string[]): boolean => of.every((part, at) => key[at] === part)
 
 /** Keeps the page up to date while it is shown, including the events of the sprint it shows. */
 export function useLiveUpdates(sprintId: string | undefined): void {
-  useEffect(() => watchSprintEvents({ sprintId }), [sprintId])
+  useEffect(() => watchSprintEvents(sprintId), [sprintId])
   useEffect(startLive, [])
 }
 

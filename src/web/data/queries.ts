@@ -1,7 +1,8 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { AgentPrompt } from '../../contract/fleet/prompt.ts'
 import { api } from './api.ts'
-import { openWindow, type TranscriptScope, type TranscriptWindow } from './transcript-window.ts'
+import { hasHole, recallEvents } from './recent-events.ts'
+import { appendToWindow, openWindow, type TranscriptScope, type TranscriptWindow } from './transcript-window.ts'
 
 /** Query cache keys. `live.ts` writes to the same ones. */
 export const keys = {
@@ -105,8 +106,14 @@ export const eventsPageSize = 200
 export const transcriptQuery = (sprintId: string, scope: TranscriptScope) =>
   queryOptions({
     queryKey: [...keys.events(sprintId), scope],
-    queryFn: async ({ signal }): Promise<TranscriptWindow> =>
-      openWindow(await api.listEvents({ sprintId, ...scope, limit: eventsPageSize }, { signal })),
+    queryFn: async ({ signal }): Promise<TranscriptWindow> => {
+      const load = async (): Promise<TranscriptWindow> => {
+        const window = openWindow(await api.listEvents({ sprintId, ...scope, limit: eventsPageSize }, { signal }))
+        return appendToWindow(window, recallEvents(sprintId), scope)
+      }
+      const window = await load()
+      return hasHole(window, scope) ? load() : window
+    },
     structuralSharing: false,
     gcTime: 60_000,
   })

@@ -13,7 +13,8 @@ import { Button } from '../ui/button.tsx'
 import { Card } from '../ui/card.tsx'
 import { SearchField } from '../ui/search-field.tsx'
 import { EmptyState, ProblemNotice, Skeleton, SkeletonRows } from '../ui/states.tsx'
-import { sortByNeed, type SituationGroup, describeSituation } from '../words/situation.ts'
+import type { SituationGroup } from '../../words/sprint-state.ts'
+import { sortByNeed, describeSituation } from '../words/situation.ts'
 
 const route = getRouteApi('/')
 

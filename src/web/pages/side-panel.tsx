@@ -3,6 +3,7 @@ import type { FleetSprint } from '../../contract/fleet/sprint.ts'
 import type { IterationRecord } from '../../contract/progress.ts'
 import { diffQuery } from '../data/queries.ts'
 import { Receipt } from '../features/sprint/receipt.tsx'
+import { ProofCard } from '../features/sprint/proof-card.tsx'
 import { RestoreButton } from '../features/sprint/restore.tsx'
 import { CallInspector } from '../features/transcript/inspector.tsx'
 import type { ToolCall } from '../features/transcript/tool-call.ts'
@@ -11,6 +12,8 @@ import { DiffSize } from '../ui/diff-size.tsx'
 import { Skeleton } from '../ui/states.tsx'
 import { pluralize } from '../../words/counts.ts'
 import type { SetSearch } from './sprint-detail.tsx'
+
+const claimed = new Set<IterationRecord['verdict']>(['accepted', 'refused'])
 
 type SidePanelProps = {
   readonly sprint: FleetSprint
@@ -24,6 +27,8 @@ type SidePanelProps = {
 /** The right column: the selected call, or the receipt of the selected or last iteration. */
 export function SidePanel({ sprint, iterations, chosen, call, mayWrite, set }: SidePanelProps) {
   const record = chosen === undefined ? iterations.at(-1) : iterations.find(({ number }) => number === chosen)
+  // Without a chosen iteration, the last claim: why the sprint is done, or why it is not.
+  const claim = chosen === undefined ? iterations.findLast((each) => each.proof ?? claimed.has(each.verdict)) : record
   return (
     <div className="min-w-0 space-y-3.5 max-xl:col-start-2 max-lg:order-3 max-lg:col-start-1">
       {call && (
@@ -31,6 +36,7 @@ export function SidePanel({ sprint, iterations, chosen, call, mayWrite, set }: S
           <CallInspector sprintId={sprint.id} call={call} onClose={() => set({ event: undefined })} />
         </Card>
       )}
+      {claim && <ProofCard sprint={sprint} record={claim} />}
       <ChangedFiles sprint={sprint} number={record?.number} scoped={chosen !== undefined} set={set} />
       {record && (
         <Card label="Receipt">

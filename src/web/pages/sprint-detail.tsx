@@ -83,7 +83,7 @@ export function SprintDetail({ sprint, iterations, mayWrite, tall }: SprintDetai
               onFollow={() => setFollowAsked(followAsked + 1)}
             />
           )}
-          {tab === 'changes' && <ChangesTab sprint={sprint} iterations={iterations} set={set} />}
+          {tab === 'changes' && <ChangesTab mayWrite={mayWrite} sprint={sprint} iterations={iterations} set={set} />}
           {tab === 'iterations' && (
             <IterationsTable iterations={iterations} chosen={chosen} onChoose={(i) => set({ i, tab: undefined })} />
           )}
@@ -98,20 +98,20 @@ export function SprintDetail({ sprint, iterations, mayWrite, tall }: SprintDetai
 
 export type SetSearch = (search: Partial<ReturnType<typeof route.useSearch>>) => void
 
-function ChangesTab({
-  sprint,
-  iterations,
-  set,
-}: {
-  sprint: FleetSprint
-  iterations: readonly IterationRecord[]
-  set: SetSearch
-}) {
+type ChangesTabProps = {
+  readonly sprint: FleetSprint
+  readonly iterations: readonly IterationRecord[]
+  readonly mayWrite: boolean
+  readonly set: SetSearch
+}
+
+function ChangesTab({ sprint, iterations, mayWrite, set }: ChangesTabProps) {
   const { i: chosen, from, file } = route.useSearch()
   const range = { from: from ?? (chosen === undefined ? 0 : chosen - 1), ...(chosen !== undefined && { to: chosen }) }
   return (
     <ChangesView
-      sprintId={sprint.id}
+      sprint={sprint}
+      mayWrite={mayWrite}
       range={range}
       iterations={iterations.map(({ number }) => number)}
       file={file}

@@ -34,7 +34,11 @@ export function SprintPage() {
   if (sprint.isLoadingError || isUnknown(sprint.error))
     return <ErrorPage error={sprint.error} reset={() => void sprint.refetch()} />
   return (
-    <SprintView key={sprintId} sprint={sprint.data} iterations={iterations.data ?? sprint.data.progress.iterations} />
+    <SprintView
+      key={sprintId}
+      sprint={sprint.data}
+      iterations={joinReceipts(iterations.data ?? [], sprint.data.progress.iterations)}
+    />
   )
 }
 
@@ -83,13 +87,22 @@ function SprintView({ sprint, iterations }: { sprint: FleetSprint; iterations: r
       <div className="grid grid-cols-[280px_minmax(0,1fr)] items-start gap-3.5 max-lg:grid-cols-1 xl:grid-cols-[280px_minmax(0,1fr)_400px]">
         <div className="space-y-3.5 max-lg:order-2 max-lg:grid max-lg:grid-cols-2 max-lg:gap-3.5 max-lg:space-y-0 max-sm:grid-cols-1">
           <Steps progress={progress} iteration={chosen} onChoose={choose} />
-          {isNotesProtocol(sprint.protocol) && <NotesCard agentId={sprint.agentId} />}
           <ChecksCard iterations={iterations} progress={progress} chosen={chosen} onChoose={choose} />
+          {isNotesProtocol(sprint.protocol) && <NotesCard agentId={sprint.agentId} sprint={sprint} />}
         </div>
         <SprintDetail sprint={sprint} iterations={iterations} mayWrite={mayWrite} tall={!question} />
       </div>
     </>
   )
+}
+
+/** All receipts. The state has the newest ones, also while the page still loads them. */
+function joinReceipts(
+  loaded: readonly IterationRecord[],
+  newest: readonly IterationRecord[],
+): readonly IterationRecord[] {
+  const first = newest[0]?.number ?? Number.POSITIVE_INFINITY
+  return [...loaded.filter(({ number }) => number < first), ...newest]
 }
 
 /** `j` and `k` move through the iterations, Escape shows all. */

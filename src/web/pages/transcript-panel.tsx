@@ -6,6 +6,7 @@ import type { TranscriptScope } from '../data/transcript-window.ts'
 import { useAction } from '../data/use-action.ts'
 import { createLanes } from '../features/transcript/lanes.ts'
 import { LanesView } from '../features/transcript/lanes-view.tsx'
+import { WaitingMessages } from '../features/sprint/waiting-messages.tsx'
 import { Transcript } from '../features/transcript/transcript.tsx'
 import type { useTranscript } from '../features/transcript/use-transcript.ts'
 import { useKeys } from '../shell/shortcuts.ts'
@@ -63,6 +64,7 @@ export function TranscriptPanel({
           onFollowing={setFollowing}
         />
       )}
+      <WaitingMessages sprint={sprint} mayWrite={mayWrite} />
       {mayWrite && sprint.progress.status !== 'completed' && <SprintComposer sprint={sprint} />}
     </>
   )
@@ -97,7 +99,7 @@ function Toolbar({
           { value: 'all', label: 'Everything' },
           { value: 'text', label: 'Text' },
           { value: 'tool', label: 'Tools' },
-          { value: 'other', label: 'Ralph' },
+          { value: 'other', label: 'Ralph and people' },
         ]}
         onChoose={(value) =>
           set({ kind: value === 'text' || value === 'tool' || value === 'other' ? value : undefined })
@@ -144,7 +146,7 @@ const EmptyTranscript = ({ scope, sprint }: { scope: TranscriptScope; sprint: Fl
 /** Queues a message for the next iteration, or steers now. */
 function SprintComposer({ sprint }: { sprint: FleetSprint }) {
   const [text, setText] = useState('')
-  const tell = useAction(api.tellSprint, { successToast: 'Queued for the next iteration', onDone: () => setText('') })
+  const tell = useAction(api.tellSprint, { onDone: () => setText('') })
   const ready = text.trim() !== '' && !tell.busy
   const send = (now: boolean): void => {
     if (ready) tell.run({ sprintId: sprint.id, text, now })

@@ -10,7 +10,8 @@ export function useTitle(title: string): void {
   }, [title, open])
 }
 
+/** How many agents ask: the same number as the counter of the fleet. */
 export function useOpenQuestions(): number {
   const { data } = useQuery({ ...questionsQuery, enabled: false })
-  return (data ?? []).filter(({ status }) => status === 'open').length
+  return new Set((data ?? []).flatMap(({ status, agentId }) => (status === 'open' ? [agentId] : []))).size
 }

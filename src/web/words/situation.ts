@@ -1,10 +1,6 @@
-import type { FleetRow } from '../../contract/fleet/agent.ts'
-import type { SprintStatus } from '../../contract/progress.ts'
-import { statusWords } from '../../words/status.ts'
+import type { FleetRow, SprintGlance } from '../../contract/fleet/agent.ts'
+import { describeSprintState, type SituationGroup } from '../../words/sprint-state.ts'
 import type { Tone } from '../../words/tone.ts'
-
-/** The counters of the fleet page, which filter it. */
-export type SituationGroup = 'running' | 'needs-you' | 'parked' | 'failed' | 'resting'
 
 export type AgentSituation = {
   readonly group: SituationGroup
@@ -29,37 +25,19 @@ export function describeSituation(row: FleetRow, now: number): AgentSituation {
   if (atWork && !machine.reachable)
     return { group: 'resting', tone: 'bad', label: `Unknown: ${machine.name} is not responding`, unknown: true }
   if (sprint && (agent.state !== 'running' || agent.inRalphMode || sprint.status === 'in-progress')) {
-    const found = situationBySprint(sprint.status, now - sprint.updatedAt < dayMs)
-    if (found) return found.label === 'Running' ? { ...found, label: withMode('Running', sprint.mode) } : found
+    const found = situationBySprint(sprint, now - sprint.updatedAt < dayMs)
+    if (found) return found
   }
   return situationByAgent(row)
 }
 
-const withMode = (label: string, mode: string | undefined): string =>
-  mode === undefined ? label : `${label} · ${mode}`
-
-function situationBySprint(status: SprintStatus, recent: boolean): AgentSituation | undefined {
-  switch (status) {
-    case 'in-progress':
-      return { group: 'running', tone: 'info', label: 'Running', live: true }
-    case 'needs-human':
-      return { group: 'needs-you', tone: 'warn', label: 'Needs you', asks: true }
-    case 'parked':
-      return { group: 'parked', tone: 'warn', label: 'Parked' }
-    case 'failed':
-    case 'blocked':
-      return recent ? { group: 'failed', tone: 'bad', label: statusWords[status].label } : undefined
-    case 'limit-reached':
-      return recent ? { group: 'failed', tone: 'warn', label: statusWords[status].label } : undefined
-    case 'paused':
-    case 'paused-at-breakpoint':
-    case 'interrupted':
-      return { group: 'resting', tone: 'quiet', label: statusWords[status].label }
-    case 'completed':
-      return recent ? { group: 'resting', tone: 'ok', label: statusWords[status].label } : undefined
-    case 'not-started':
-      return { group: 'running', tone: 'quiet', label: statusWords[status].label }
-  }
+/** After a day, how a sprint ended is history and no longer the state of its agent. */
+function situationBySprint(sprint: SprintGlance, recent: boolean): AgentSituation | undefined {
+  const { group, tone, label, live, doing } = describeSprintState(sprint)
+  if (!recent && (group === 'failed' || sprint.status === 'completed')) return undefined
+  if (sprint.status === 'needs-human')
+    return { group: 'resting', tone: 'quiet', label: 'Waiting; its question was dismissed' }
+  return { group, tone, label: doing === undefined ? label : `${label} · ${doing}`, ...(live && { live }) }
 }
 
 function situationByAgent({ agent, machine }: FleetRow): AgentSituation {

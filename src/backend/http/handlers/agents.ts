@@ -87,9 +87,9 @@ const workHandlers = (fleet: Fleet): WorkRoute => ({
     const { agent, sprintId } = await startRalphMode(fleet, ids.agentId, body, toRequester(who))
     return { success: true, agent: showAgent(agent), sprintId }
   },
-  stopRalphMode: async ({ ids, body }) => ({
+  stopRalphMode: async ({ ids, body, who }) => ({
     success: true,
-    agent: showAgent(await stopRalphMode(fleet, ids.agentId, body.when)),
+    agent: showAgent(await stopRalphMode(fleet, ids.agentId, body.when, toRequester(who))),
   }),
   interruptAgent: async ({ ids }) => {
     await interruptAgent(fleet, ids.agentId)

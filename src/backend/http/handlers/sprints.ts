@@ -13,6 +13,7 @@ import {
   startSprint,
   stopSprint,
   messageSprint,
+  withdrawMessage,
 } from '../../sprints/sprints.ts'
 import { agents } from '../../database/agent.ts'
 import { sprints } from '../../database/sprint.ts'
@@ -40,6 +41,7 @@ type SprintRoute = Pick<
   | 'stopSprint'
   | 'answerSprint'
   | 'tellSprint'
+  | 'withdrawMessage'
   | 'restoreSprint'
   | 'listIterations'
   | 'listEvents'
@@ -60,15 +62,27 @@ const commandHandlers = (
   fleet: Fleet,
 ): Pick<
   SprintRoute,
-  'startSprint' | 'pauseSprint' | 'resumeSprint' | 'stopSprint' | 'answerSprint' | 'tellSprint' | 'restoreSprint'
+  | 'startSprint'
+  | 'pauseSprint'
+  | 'resumeSprint'
+  | 'stopSprint'
+  | 'answerSprint'
+  | 'tellSprint'
+  | 'withdrawMessage'
+  | 'restoreSprint'
 > => ({
   startSprint: async ({ ids, body, who }) => showSprint(await startSprint(fleet, ids.agentId, body, toRequester(who))),
-  pauseSprint: async ({ ids, body }) => showSprint(await pauseSprint(fleet, ids.sprintId, body.when)),
+  pauseSprint: async ({ ids, body, who }) =>
+    showSprint(await pauseSprint(fleet, ids.sprintId, body.when, toRequester(who))),
   resumeSprint: async ({ ids }) => showSprint(await resumeSprint(fleet, ids.sprintId)),
-  stopSprint: async ({ ids, body }) => showSprint(await stopSprint(fleet, ids.sprintId, body.when)),
+  stopSprint: async ({ ids, body, who }) =>
+    showSprint(await stopSprint(fleet, ids.sprintId, body.when, toRequester(who))),
   answerSprint: async ({ ids, body, who }) =>
     showSprint(await answerSprint(fleet, ids.sprintId, body.answer, toRequester(who))),
-  tellSprint: async ({ ids, body }) => showSprint(await messageSprint(fleet, ids.sprintId, body)),
+  tellSprint: async ({ ids, body, who }) =>
+    showSprint(await messageSprint(fleet, ids.sprintId, body, toRequester(who))),
+  withdrawMessage: async ({ ids, body, who }) =>
+    showSprint(await withdrawMessage(fleet, ids.sprintId, body.at, toRequester(who))),
   restoreSprint: async ({ ids, body, revision }) => {
     const { rev } = await getSprint(fleet.database.db, ids.sprintId)
     if (revision !== undefined && revision !== rev) {

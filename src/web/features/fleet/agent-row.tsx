@@ -10,7 +10,7 @@ import { formatAgo, formatAge } from '../../../words/durations.ts'
 import { formatCap, formatUsd } from '../../../words/money.ts'
 import { formatTimeOfDay } from '../../words/time-of-day.ts'
 import { describeSituation } from '../../words/situation.ts'
-import { verdictBadge } from '../../../words/verdict.ts'
+import { describeChecks, iterationBadge } from '../../../words/sprint-state.ts'
 import { RowActions } from './row-actions.tsx'
 
 /** Shared by the head and every row. */
@@ -97,12 +97,14 @@ function stateDetail({ agent, machine, sprint, lastEventAt, queued }: FleetRow, 
 
 function IterationsCell({ row: { sprint } }: { row: FleetRow }) {
   if (!sprint || sprint.iteration === 0) return null
-  const marks = sprint.verdicts.slice(-12).map(({ number, verdict }) => ({
+  const marks = sprint.verdicts.slice(-12).map(({ number, ...mark }) => ({
     key: number,
-    tone: verdictBadge({ verdict }).tone,
-    live: verdict === undefined,
+    tone: iterationBadge(sprint.status, mark).tone,
+    live: mark.verdict === undefined && sprint.status === 'in-progress',
   }))
-  const words = sprint.verdicts.slice(-5).map(({ number, verdict }) => `${number} ${verdictBadge({ verdict }).words}`)
+  const words = sprint.verdicts
+    .slice(-5)
+    .map(({ number, ...mark }) => `${number} ${iterationBadge(sprint.status, mark).words}`)
   return (
     <span className="flex items-center gap-2 whitespace-nowrap">
       <MiniStrip marks={marks} label={words.join(', ')} />
@@ -116,11 +118,9 @@ function IterationsCell({ row: { sprint } }: { row: FleetRow }) {
 
 function ChecksCell({ row: { sprint } }: { row: FleetRow }) {
   if (!sprint?.checks) return <span className="text-faint">{sprint ? '–' : ''}</span>
-  const { green, all } = sprint.checks
+  const { green, all, baseline } = sprint.checks
   return (
-    <span className={green === all ? 'text-ok' : undefined}>
-      {green} of {all} green
-    </span>
+    <span className={green === all && baseline !== true ? 'text-ok' : 'text-dim'}>{describeChecks(sprint.checks)}</span>
   )
 }
 

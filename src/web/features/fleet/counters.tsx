@@ -6,7 +6,8 @@ import { Dot } from '../../ui/dot.tsx'
 import type { Tone } from '../../../words/tone.ts'
 import { formatUsd } from '../../../words/money.ts'
 import { formatAge } from '../../../words/durations.ts'
-import { type SituationGroup, describeSituation } from '../../words/situation.ts'
+import type { SituationGroup } from '../../../words/sprint-state.ts'
+import { describeSituation } from '../../words/situation.ts'
 
 type CountersProps = {
   readonly rows: readonly FleetRow[]

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { ChevronRight } from 'lucide-react'
-import type { SprintDiff } from '../../../contract/fleet/sprint.ts'
+import type { FleetSprint, SprintDiff } from '../../../contract/fleet/sprint.ts'
 import { describeError } from '../../data/api.ts'
 import { diffQuery } from '../../data/queries.ts'
 import { classes } from '../../ui/classes.ts'
@@ -10,11 +10,14 @@ import { Select } from '../../ui/field.tsx'
 import { EmptyState, ProblemNotice, SkeletonRows } from '../../ui/states.tsx'
 import { parsePatchLines } from '../../words/line-diff.ts'
 import { pluralize } from '../../../words/counts.ts'
+import { ChangesMenu } from './changes-menu.tsx'
+import { FileComment } from './file-comment.tsx'
 
 export type CheckpointRange = { readonly from?: number; readonly to?: number }
 
 type ChangesProps = {
-  readonly sprintId: string
+  readonly sprint: FleetSprint
+  readonly mayWrite: boolean
   readonly range: CheckpointRange
   readonly iterations: readonly number[]
   readonly file: string | undefined
@@ -23,8 +26,8 @@ type ChangesProps = {
 }
 
 /** The changes of an iteration, or between any two. */
-export function ChangesView({ sprintId, range, iterations, file, onRange, onFile }: ChangesProps) {
-  const diff = useQuery(diffQuery(sprintId, range))
+export function ChangesView({ sprint, mayWrite, range, iterations, file, onRange, onFile }: ChangesProps) {
+  const diff = useQuery(diffQuery(sprint.id, range))
   const options = iterations.map((number) => ({ value: String(number), label: `after iteration ${number}` }))
   return (
     <div className="flex min-h-0 flex-1 flex-col">
@@ -47,6 +50,7 @@ export function ChangesView({ sprintId, range, iterations, file, onRange, onFile
           className="w-44"
         />
         {diff.data && <DiffSummary diff={diff.data} />}
+        {diff.data && diff.data.files.length > 0 && <ChangesMenu diff={diff.data} range={range} sprint={sprint} />}
       </div>
       <div className="min-h-0 flex-1 overflow-y-auto">
         {diff.isPending && <SkeletonRows rows={4} height="h-9" />}
@@ -58,6 +62,7 @@ export function ChangesView({ sprintId, range, iterations, file, onRange, onFile
             file={each}
             open={(file ?? diff.data.files[0]?.path) === each.path}
             onOpen={onFile}
+            comment={mayWrite ? sprint.id : undefined}
           />
         ))}
         {diff.data?.truncated === true && (
@@ -84,9 +89,11 @@ type ChangedFileProps = {
   readonly file: SprintDiff['files'][number]
   readonly open: boolean
   readonly onOpen: (path: string | undefined) => void
+  /** The sprint that a comment is sent to; undefined if the user may not write. */
+  readonly comment: string | undefined
 }
 
-const ChangedFile = ({ file, open, onOpen }: ChangedFileProps) => (
+const ChangedFile = ({ file, open, onOpen, comment }: ChangedFileProps) => (
   <div className="border-b border-line">
     <button
       type="button"
@@ -108,6 +115,7 @@ const ChangedFile = ({ file, open, onOpen }: ChangedFileProps) => (
         ) : (
           <DiffLines lines={parsePatchLines(file.patch)} />
         )}
+        {comment !== undefined && <FileComment sprintId={comment} path={file.path} />}
       </div>
     )}
   </div>

@@ -27,13 +27,7 @@ export function ChecksCard({ iterations, progress, chosen, onChoose }: ChecksCar
                 </th>
                 {columns.map((number) => (
                   <th key={number} scope="col" className="p-0 pt-1.5 font-medium">
-                    <button
-                      type="button"
-                      className={classes('w-full rounded px-1 hover:bg-sunken', chosen === number && 'bg-accent-bg')}
-                      onClick={() => onChoose(number)}
-                    >
-                      {number}
-                    </button>
+                    <ColumnHead number={number} chosen={chosen === number} onChoose={onChoose} />
                   </th>
                 ))}
               </tr>
@@ -66,6 +60,27 @@ export function ChecksCard({ iterations, progress, chosen, onChoose }: ChecksCar
     </Card>
   )
 }
+
+type ColumnHeadProps = {
+  readonly number: number
+  readonly chosen: boolean
+  readonly onChoose: (iteration: number) => void
+}
+
+const ColumnHead = ({ number, chosen, onChoose }: ColumnHeadProps) =>
+  number === 0 ? (
+    <span title="Before the first iteration" className="px-1 font-normal text-dim">
+      start
+    </span>
+  ) : (
+    <button
+      type="button"
+      className={classes('w-full rounded px-1 hover:bg-sunken', chosen && 'bg-accent-bg')}
+      onClick={() => onChoose(number)}
+    >
+      {number}
+    </button>
+  )
 
 const CheckSquare = ({ passed }: { passed: boolean | undefined }) => (
   <span

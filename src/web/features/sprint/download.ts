@@ -2,19 +2,45 @@ import type { StoredEvent } from '../../../contract/fleet/event.ts'
 import type { FleetSprint } from '../../../contract/fleet/sprint.ts'
 import type { IterationRecord } from '../../../contract/progress.ts'
 import { api, describeError } from '../../data/api.ts'
+import type { TranscriptScope } from '../../data/transcript-window.ts'
 import { toast } from '../../ui/toast.tsx'
 import { renderExport } from './export-html.ts'
 
 /** Maximum number of events in an exported page; the newest ones. */
 const maxEvents = 20_000
 
-export async function downloadSprint(sprint: FleetSprint, iterations: readonly IterationRecord[]): Promise<void> {
+export const downloadSprint = (sprint: FleetSprint, iterations: readonly IterationRecord[]): Promise<void> =>
+  saveOrToast(async () => ({
+    name: `${sprint.progress.sprintId}.html`,
+    type: 'text/html',
+    content: renderExport(sprint, iterations, await fetchNewestEvents(sprint.id)),
+  }))
+
+/** What was measured when an iteration claimed the goal: its receipt with the proof, and the output of each check. */
+export const downloadEvidence = (sprint: FleetSprint, record: IterationRecord): Promise<void> =>
+  saveOrToast(async () => {
+    const events = await fetchNewestEvents(sprint.id, { iteration: record.number, kind: 'other' })
+    const checks = events.flatMap(({ event, at }) => (event.type === 'check-ended' ? [{ at, ...event.result }] : []))
+    const decisions = events.flatMap(({ event, at }) => (event.type.startsWith('claim-') ? [{ at, ...event }] : []))
+    const { goal, sprintId, doneWhen, baseline } = sprint.progress
+    const evidence = { sprintId, goal, doneWhen, baseline, record, decisions, checks }
+    return {
+      name: `${sprintId}-iteration-${record.number}-evidence.json`,
+      type: 'application/json',
+      content: JSON.stringify(evidence, undefined, 2),
+    }
+  })
+
+export type SavedFile = { readonly name: string; readonly type: string; readonly content: string }
+
+/** Hands a file to the browser; an error is a toast. */
+export async function saveOrToast(create: () => Promise<SavedFile>): Promise<void> {
   try {
-    const html = renderExport(sprint, iterations, await fetchNewestEvents(sprint.id))
-    const url = URL.createObjectURL(new Blob([html], { type: 'text/html' }))
+    const { name, type, content } = await create()
+    const url = URL.createObjectURL(new Blob([content], { type }))
     const link = document.createElement('a')
     link.href = url
-    link.download = `${sprint.progress.sprintId}.html`
+    link.download = name
     link.click()
     URL.revokeObjectURL(url)
   } catch (error) {
@@ -22,12 +48,12 @@ export async function downloadSprint(sprint: FleetSprint, iterations: readonly I
   }
 }
 
-async function fetchNewestEvents(sprintId: string): Promise<StoredEvent[]> {
+async function fetchNewestEvents(sprintId: string, scope: TranscriptScope = {}): Promise<StoredEvent[]> {
   const events: StoredEvent[] = []
   let cursor: string | undefined
   do {
     // oxlint-disable-next-line no-await-in-loop -- each page says where the next one begins
-    const page = await api.listEvents({ sprintId, cursor, limit: 200 })
+    const page = await api.listEvents({ sprintId, ...scope, cursor, limit: 200 })
     events.push(...page.items)
     cursor = page.next
   } while (cursor !== undefined && events.length < maxEvents)

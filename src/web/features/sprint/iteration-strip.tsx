@@ -8,7 +8,7 @@ import { formatCount } from '../../../words/counts.ts'
 import { formatDurationShort } from '../../../words/durations.ts'
 import { formatUsd } from '../../../words/money.ts'
 import { describeVerdict, type VerdictSign } from '../../../words/verdict.ts'
-import { type StripCell, stageWords } from './strip-cells.ts'
+import type { StripCell } from './strip-cells.ts'
 
 type IterationStripProps = {
   readonly cells: readonly StripCell[]
@@ -146,13 +146,9 @@ const IterationCell = ({ cell, chosen, onChoose }: IterationCellProps) => (
   </Tooltip>
 )
 
-function IterationTooltip({ cell: { record, live, number } }: { cell: Extract<StripCell, { kind: 'iteration' }> }) {
-  if (!record)
-    return (
-      <>
-        Iteration {number}: {live ? stageWords[live.stage] : ''}
-      </>
-    )
+function IterationTooltip({ cell }: { cell: Extract<StripCell, { kind: 'iteration' }> }) {
+  const { record, number } = cell
+  if (!record) return <>{cell.sentence}</>
   const { usage } = record
   return (
     <span className="block space-y-0.5">

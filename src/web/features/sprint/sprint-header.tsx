@@ -1,4 +1,5 @@
 import type { FleetRow } from '../../../contract/fleet/agent.ts'
+import { isUnderWay, summarizeSprint, type SprintSummary } from '../../../contract/sprint-summary.ts'
 import type { FleetSprint } from '../../../contract/fleet/sprint.ts'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
@@ -12,9 +13,9 @@ import { formatCap, formatUsd } from '../../../words/money.ts'
 import { formatCount } from '../../../words/counts.ts'
 import { formatDurationShort, formatAge } from '../../../words/durations.ts'
 import { formatTimeOfDay } from '../../words/time-of-day.ts'
-import { programName, statusWords } from '../../../words/status.ts'
+import { programName } from '../../../words/status.ts'
+import { describeSprintState } from '../../../words/sprint-state.ts'
 import { resumable } from './sprint-actions.tsx'
-import { stageWords } from './strip-cells.ts'
 
 type SprintHeaderProps = {
   readonly sprint: FleetSprint
@@ -41,40 +42,30 @@ export const SprintHeader = ({ sprint, row, actions }: SprintHeaderProps) => (
 
 function SprintStateLine({ sprint, row }: { sprint: FleetSprint; row: FleetRow | undefined }) {
   const { progress, lastEventAt } = sprint
-  const live = progress.live.at(-1)
-  const unknown = row !== undefined && !row.machine.reachable && progress.status === 'in-progress'
-  const max = progress.limits.iterations
+  const summary = summarizeSprint(progress)
+  const state = describeSprintState(summary)
+  const unknown = row !== undefined && !row.machine.reachable && state.live
   return (
     <p className="flex flex-wrap items-center gap-x-1.5">
-      <Dot
-        tone={unknown ? 'bad' : statusWords[progress.status].tone}
-        live={progress.status === 'in-progress' && !unknown}
-      />
-      <span className="font-semibold">
-        {unknown ? `Unknown: ${row.machine.name} is not responding` : statusWords[progress.status].label}
-      </span>
-      {progress.status === 'in-progress' && live && <span>· {live.mode}</span>}
-      {progress.stats.currentIteration > 0 && (
-        <span>
-          · iteration {progress.stats.currentIteration}
-          {max !== 'off' && ` of ${max}`}
-        </span>
-      )}
-      {live && live.stage !== 'agent' && <span className="text-dim">· {stageWords[live.stage]}</span>}
+      <Dot tone={unknown ? 'bad' : state.tone} live={state.live && !unknown} />
+      <span className="font-semibold">{unknown ? `Unknown: ${row.machine.name} is not responding` : state.label}</span>
+      {state.doing !== undefined && <span>· {state.doing}</span>}
+      {state.iteration !== undefined && <span>· {state.iteration}</span>}
       {lastEventAt !== undefined && (
         <span className="text-dim">
           · last event <Ago at={lastEventAt} />
         </span>
       )}
-      <NextLine sprint={sprint} />
+      <NextLine sprint={sprint} summary={summary} />
     </p>
   )
 }
 
 /** What happens next, or a request that is still pending. */
-function NextLine({ sprint: { progress, observed } }: { sprint: FleetSprint }) {
+function NextLine({ sprint: { progress, observed }, summary }: { sprint: FleetSprint; summary: SprintSummary }) {
   const now = useNow()
-  if (progress.stopRequested) {
+  const { status, parked, reason } = summary
+  if (progress.stopRequested && isUnderWay(status)) {
     const verb = progress.stopRequested.as === 'paused' ? 'pausing' : 'stopping'
     return (
       <span className={textClasses.warn}>
@@ -82,21 +73,19 @@ function NextLine({ sprint: { progress, observed } }: { sprint: FleetSprint }) {
       </span>
     )
   }
-  if (progress.parked)
+  if (parked)
     return (
       <span className={textClasses.warn}>
-        · {progress.parked.reason}, resumes {formatTimeOfDay(progress.parked.until, now)} in{' '}
-        {formatAge(progress.parked.until - now)}
+        · {parked.reason}, resumes {formatTimeOfDay(parked.until, now)} in {formatAge(parked.until - now)}
       </span>
     )
-  if (observed && resumable.has(progress.status))
+  if (observed && resumable.has(status))
     return (
       <span className="text-dim">
         · started in a terminal; resume it there with <code className="font-mono text-sm">ralph resume</code>
       </span>
     )
-  if (progress.reason !== undefined && progress.status !== 'in-progress')
-    return <span className="text-dim">· {progress.reason}</span>
+  if (reason !== undefined) return <span className="text-dim">· {reason}</span>
   if (observed) return <span className="text-dim">· started in a terminal</span>
   return null
 }

@@ -16,7 +16,10 @@ it('has a cell for every iteration, the running one last, with waits in between'
     iteration(3, 48, { changed: false, mode: 'reflecting' }),
     iteration(4, 53, { verdict: 'needs-human' }),
   ]
-  const progress = buildProgress({ live: [buildLive({ number: 5, mode: 'executing', startedAt: 118 * minute })] })
+  const progress = buildProgress({
+    status: 'in-progress',
+    live: [buildLive({ number: 5, mode: 'executing', startedAt: 118 * minute })],
+  })
   expect(describeCells(iterations, { progress }, 0)).toEqual([
     '1 plan progress',
     '2 no',

@@ -1,6 +1,8 @@
 import type { FleetSprint } from '../../../contract/fleet/sprint.ts'
-import type { IterationRecord, LiveIteration } from '../../../contract/progress.ts'
+import type { IterationRecord, LiveIteration, SprintStatus } from '../../../contract/progress.ts'
+import { judgeLive, summarizeSprint } from '../../../contract/sprint-summary.ts'
 import { formatDurationShort, formatAge } from '../../../words/durations.ts'
+import { iterationBadge, stageWords } from '../../../words/sprint-state.ts'
 import { verdictBadge, type VerdictBadge, shortMode, describeVerdict } from '../../../words/verdict.ts'
 
 export type StripCell =
@@ -39,12 +41,13 @@ export function createStripCells(
     before = record
   }
   for (const live of progress.live.filter(({ number }) => number > (before?.number ?? 0)))
-    cells.push(...gapCell(before, live.startedAt), liveIterationCell(live, dearest))
-  if (progress.parked)
+    cells.push(...gapCell(before, live.startedAt), liveIterationCell(progress.status, live, dearest))
+  const { parked } = summarizeSprint(progress)
+  if (parked)
     cells.push({
       kind: 'gap',
       key: 'parked',
-      label: `limit · ${formatAge(Math.max(0, progress.parked.until - now))}`,
+      label: `limit · ${formatAge(Math.max(0, parked.until - now))}`,
       waiting: true,
     })
   return cells
@@ -61,30 +64,24 @@ const iterationCell = (record: IterationRecord, dearest: number): StripCell => (
   sentence: `Iteration ${record.number} ${describeVerdict(record)}, ${formatDurationShort(record.endedAt - record.startedAt)}`,
 })
 
-const liveIterationCell = (live: LiveIteration, dearest: number): StripCell => ({
-  kind: 'iteration',
-  number: live.number,
-  seen: verdictBadge({}),
-  caption: [live.number, shortMode[live.mode]].filter((part) => part !== '').join(' '),
-  cost: (live.costUsd ?? 0) / dearest,
-  record: undefined,
-  live,
-  sentence: `Iteration ${live.number} is running: ${stageWords[live.stage]}`,
-})
+function liveIterationCell(status: SprintStatus, live: LiveIteration, dearest: number): StripCell {
+  const seen = iterationBadge(status, { verdict: judgeLive(status, live), changed: live.changed })
+  const doing = seen.sign === 'now' ? `is running: ${stageWords[live.stage]}` : seen.words
+  return {
+    kind: 'iteration',
+    number: live.number,
+    seen,
+    caption: [live.number, shortMode[live.mode]].filter((part) => part !== '').join(' '),
+    cost: (live.costUsd ?? 0) / dearest,
+    record: undefined,
+    live,
+    sentence: `Iteration ${live.number} ${doing}`,
+  }
+}
 
 function gapCell(before: IterationRecord | undefined, startedAt: number): StripCell[] {
   const ms = before ? startedAt - before.endedAt : 0
   if (!before || ms < minGapMs) return []
   const label = before.verdict === 'needs-human' ? 'asked' : 'waited'
   return [{ kind: 'gap', key: `gap-${before.number}`, label: `${label} · ${formatAge(ms)}`, waiting: false }]
-}
-
-export const stageWords: Readonly<Record<LiveIteration['stage'], string>> = {
-  agent: 'agent working',
-  waiting: 'waiting to retry',
-  checks: 'running checks',
-  gate: 'running its gate',
-  review: 'second agent reviewing',
-  hooks: 'running hooks',
-  checkpoint: 'creating a checkpoint',
 }

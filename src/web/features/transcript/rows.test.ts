@@ -36,6 +36,30 @@ describe('rows of a transcript', () => {
     expect(row?.kind === 'call' && exitText(row.call)).toBe('exit 3')
   })
 
+  it('ends a call that ran when its attempt was interrupted', () => {
+    const next: SprintEvent = { type: 'attempt-started', iteration: 1, attempt: 2, agent: 'claude' }
+    const [row] = rows(start('1', 'Bash', { command: 'sleep 99' }), next)
+    expect(row).toMatchObject({ kind: 'call', call: { ok: false, interrupted: true, endedAt: 1000 } })
+  })
+
+  it('shows what users said with their name, and the report as a sentence', () => {
+    const report = { status: 'continue', summary: 'Lexer works', completedStepIds: ['step-0'], pendingSteps: [] }
+    const said: SprintEvent = { type: 'user-said', iteration: 1, how: 'steer', text: 'use Rust', by: 'ada' }
+    const text = `Good.\n\n\`\`\`json\n${JSON.stringify(report)}\n\`\`\``
+    expect(rows(said, agent({ kind: 'text', text }))).toEqual([
+      { kind: 'said', key: 'e0', at: 0, since: 0, said },
+      { kind: 'text', key: 'e1', at: 1000, since: 1000, text: 'Good.' },
+      {
+        kind: 'report',
+        key: 'e1-report',
+        at: 1000,
+        since: 1000,
+        sentence: 'Reports progress: Lexer works (1 step completed)',
+        json: JSON.stringify(report),
+      },
+    ])
+  })
+
   it('folds three calls of the same tool in a row, never commands, never failures', () => {
     const reads = ['a', 'b', 'c'].flatMap((call) => [start(call, 'Read'), end(call)])
     const shells = ['d', 'e', 'f'].flatMap((call) => [start(call, 'Bash'), end(call)])

@@ -1,40 +1,35 @@
 import type { SprintEvent } from '../../../contract/events.ts'
 import type { StoredEvent } from '../../../contract/fleet/event.ts'
+import { findReport } from '../../../words/report-sentence.ts'
 import { startCall, endCall, isShell, type ToolCall } from './tool-call.ts'
 import { describeEvent, type EventSentence } from '../../../words/event-sentences.ts'
 
+type RowPlace = { readonly key: string; readonly at: number; readonly since: number }
+
 export type TranscriptRowData =
-  | { readonly kind: 'text'; readonly key: string; readonly at: number; readonly since: number; readonly text: string }
-  | {
+  | (RowPlace & { readonly kind: 'text'; readonly text: string })
+  /** What a user said; it stays open like the agent's text. */
+  | (RowPlace & { readonly kind: 'said'; readonly said: Extract<SprintEvent, { type: 'user-said' }> })
+  /** The agent's report in one sentence; its JSON is folded. */
+  | (RowPlace & { readonly kind: 'report'; readonly sentence: string; readonly json: string })
+  | (RowPlace & {
       readonly kind: 'call'
-      readonly key: string
-      readonly at: number
-      readonly since: number
       readonly call: ToolCall
-    }
+    })
   /** Three or more calls of the same tool in a row. Never of a shell: each command deserves its line. */
-  | {
+  | (RowPlace & {
       readonly kind: 'calls'
-      readonly key: string
-      readonly at: number
-      readonly since: number
       readonly name: string
       readonly calls: readonly ToolCall[]
-    }
-  | {
+    })
+  | (RowPlace & {
       readonly kind: 'mark'
-      readonly key: string
-      readonly at: number
-      readonly since: number
       readonly mark: EventSentence
-    }
-  | {
+    })
+  | (RowPlace & {
       readonly kind: 'iteration'
-      readonly key: string
-      readonly at: number
-      readonly since: number
       readonly event: Extract<SprintEvent, { type: 'iteration-started' }>
-    }
+    })
 
 const minCallsToFold = 3
 
@@ -58,9 +53,11 @@ export function createRows(
       addCall(rows, open, { stored, event: event.event, since })
       continue
     }
-    if (event.type === 'agent' && event.event.kind === 'text') {
-      if (event.event.text.trim() !== '') rows.push({ kind: 'text', key, at, since, text: event.event.text })
-    } else if (event.type === 'iteration-started') rows.push({ kind: 'iteration', key, at, since, event })
+    if (endsAttempt(event)) endOpenCalls(rows, open, stored)
+    if (event.type === 'agent' && event.event.kind === 'text')
+      rows.push(...textRows(event.event.text, { key, at, since }))
+    else if (event.type === 'user-said') rows.push({ kind: 'said', key, at, since, said: event })
+    else if (event.type === 'iteration-started') rows.push({ kind: 'iteration', key, at, since, event })
     else {
       const mark = describeEvent(event)
       if (mark) rows.push({ kind: 'mark', key, at, since, mark })
@@ -69,11 +66,45 @@ export function createRows(
   return foldCalls(rows)
 }
 
+function textRows(text: string, place: RowPlace): TranscriptRowData[] {
+  const report = findReport(text)
+  const spoken = report ? report.text : text
+  return [
+    ...(spoken.trim() === '' ? [] : [{ kind: 'text' as const, ...place, text: spoken }]),
+    ...(report
+      ? [
+          {
+            kind: 'report' as const,
+            ...place,
+            key: `${place.key}-report`,
+            sentence: report.sentence,
+            json: report.json,
+          },
+        ]
+      : []),
+  ]
+}
+
+const endsAttempt = ({ type }: SprintEvent): boolean =>
+  ['attempt-started', 'attempt-failed', 'iteration-ended', 'sprint-rested'].includes(type)
+
+/** A call that ran when its attempt ended has ended with it. */
+function endOpenCalls(rows: TranscriptRowData[], open: Map<string, number>, { event, at }: StoredEvent): void {
+  const ended = 'iteration' in event ? `${event.iteration} ` : ''
+  for (const [place, index] of open) {
+    if (!place.startsWith(ended)) continue
+    const row = rows[index]
+    if (row?.kind === 'call') rows[index] = { ...row, call: { ...row.call, ok: false, endedAt: at, interrupted: true } }
+    open.delete(place)
+  }
+}
+
 type ToolCallPart = Parameters<typeof startCall>[0] & { readonly since: number }
 
 function addCall(rows: TranscriptRowData[], open: Map<string, number>, part: ToolCallPart): void {
   const { stored, event, since } = part
-  const place = `${'attempt' in stored.event ? stored.event.attempt : 0} ${event.id}`
+  const [iteration, attempt] = stored.event.type === 'agent' ? [stored.event.iteration, stored.event.attempt] : [0, 0]
+  const place = `${iteration} ${attempt} ${event.id}`
   if (event.phase === 'start') {
     open.set(place, rows.length)
     rows.push({ kind: 'call', key: stored.id, at: stored.at, since, call: startCall(part) })

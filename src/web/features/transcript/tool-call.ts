@@ -12,6 +12,8 @@ export type ToolCall = {
   readonly endedAt?: number | undefined
   readonly ok?: boolean | undefined
   readonly output?: string | undefined
+  /** Its attempt ended while it ran. */
+  readonly interrupted?: boolean
   /** The event whose complete output can be requested. */
   readonly clippedIn?: string | undefined
 }

@@ -7,10 +7,12 @@ import { MarkdownText } from '../../ui/markdown.tsx'
 import { groundClasses, textClasses } from '../../words/tone.ts'
 import { countDiffLines } from '../../words/line-diff.ts'
 import { formatDurationShort, formatStopwatch } from '../../../words/durations.ts'
-import { formatFullTime } from '../../words/time-of-day.ts'
-import type { EventSentence } from '../../../words/event-sentences.ts'
+import { formatExactTime, formatFullTime } from '../../words/time-of-day.ts'
+import { type EventSentence, userTitle } from '../../../words/event-sentences.ts'
 import type { TranscriptRowData } from './rows.ts'
 import { toolCallDiff, shellCommand, exitText, isShell, type ToolCall } from './tool-call.ts'
+
+type SaidEvent = Extract<TranscriptRowData, { kind: 'said' }>['said']
 
 type TranscriptRowProps = {
   readonly row: TranscriptRowData
@@ -32,6 +34,10 @@ export const TranscriptRow = memo(({ row, selected, onSelect }: TranscriptRowPro
           </div>
         </div>
       )
+    case 'said':
+      return <SaidRow row={row} said={row.said} />
+    case 'report':
+      return <ReportRow row={row} sentence={row.sentence} json={row.json} />
     case 'call':
       return <CallRow row={row} call={row.call} chosen={selected === row.call.key} onSelect={onSelect} />
     case 'calls':
@@ -95,6 +101,7 @@ function CallEnd({ call }: { call: ToolCall }) {
         <Dot tone="info" live /> running
       </span>
     )
+  if (call.interrupted === true) return <span className="text-xs leading-5 text-faint">interrupted</span>
   const changes = toolCallDiff(call)
   if (changes && call.ok) return <DiffSize {...countDiffLines(changes)} />
   const ms = (call.endedAt ?? call.startedAt) - call.startedAt
@@ -153,6 +160,35 @@ function FoldedRow({
     </details>
   )
 }
+
+/** A bar at the side distinguishes people from the agent, not only colour. */
+const SaidRow = ({ row, said }: { row: TranscriptRowData; said: SaidEvent }) => (
+  <div className={classes(frame, 'border-l-2 border-l-accent bg-accent-bg')}>
+    <span className="text-dim">
+      <RowTime row={row} />
+    </span>
+    <div className="col-span-2 min-w-0">
+      <p className="text-sm text-dim">
+        <span className="font-medium text-text">{userTitle(said)}</span> · {formatExactTime(row.at)}
+        {said.how === 'message' && ' · for the next iteration'}
+      </p>
+      <p className={classes('break-words whitespace-pre-wrap', said.how === 'withdraw' && 'line-through')}>
+        {said.text}
+      </p>
+    </div>
+  </div>
+)
+
+const ReportRow = ({ row, sentence, json }: { row: TranscriptRowData; sentence: string; json: string }) => (
+  <details className="group border-b border-line">
+    <summary className={classes(frame, 'list-none border-0 -outline-offset-2 hover:bg-sunken')}>
+      <RowTime row={row} />
+      <span className="min-w-0 font-medium break-words">{sentence}</span>
+      <span className="text-sm text-faint">report</span>
+    </summary>
+    <pre className="overflow-x-auto border-t border-line px-3.5 py-2 font-mono text-sm">{json}</pre>
+  </details>
+)
 
 const MarkRow = ({ row, mark }: { row: TranscriptRowData; mark: EventSentence }) => (
   <div className={classes(frame, mark.loud === true && groundClasses[mark.tone])}>

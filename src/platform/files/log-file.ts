@@ -1,8 +1,8 @@
 import { dirname } from 'node:path'
-import { formatLogLine, readLogLine } from '../platform/checksummed-log.ts'
-import { openAppendFile, type AppendFile } from '../platform/files/append-file.ts'
-import { writeFileAtomic } from '../platform/files/atomic-file.ts'
-import { exists, createFolder, readBytes } from '../platform/files/files.ts'
+import { formatLogLine, readLogLine } from '../checksummed-log.ts'
+import { openAppendFile, type AppendFile } from './append-file.ts'
+import { writeFileAtomic } from './atomic-file.ts'
+import { exists, createFolder, readBytes } from './files.ts'
 
 /**
  * A file of JSON lines with checksums. Appended lines are durable; a line that was being written at a crash is dropped.
@@ -10,6 +10,8 @@ import { exists, createFolder, readBytes } from '../platform/files/files.ts'
 export interface LogFile {
   readonly append: (...values: readonly unknown[]) => Promise<void>
   readonly size: () => number
+  /** False if the path now leads to another file: readers would not find what is appended. */
+  readonly isInPlace: () => boolean
   readonly close: () => Promise<void>
 }
 
@@ -41,10 +43,12 @@ export async function rewriteLog(path: string, values: readonly unknown[]): Prom
 const createLogFile = (file: AppendFile): LogFile => ({
   append: (...values) => file.append(values.map((value) => formatLogLine(value)).join('')),
   size: file.size,
+  isInPlace: file.isInPlace,
   close: file.close,
 })
 
-function parseLogLines(bytes: Buffer): { values: unknown[]; goodBytes: number; damaged: number } {
+/** Reads the complete lines; what follows the last newline is still being written. */
+export function parseLogLines(bytes: Buffer): { values: unknown[]; goodBytes: number; damaged: number } {
   const values: unknown[] = []
   let goodBytes = 0
   let bad = 0

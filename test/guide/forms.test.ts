@@ -1,15 +1,26 @@
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { chmod, cp, readFile, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { root } from '../support/paths.ts'
-import { createTestSprint } from '../support/sprint.ts'
+import { createTestSprint, type TestSprint } from '../support/sprint.ts'
 
-const page = readFileSync(join(root, 'docs/guide/new-driver.md'), 'utf8')
+const pages = ['new-driver', 'new-check-kind', 'new-channel'].map((name) =>
+  readFileSync(join(root, `docs/guide/${name}.md`), 'utf8'),
+)
 const lines = blocks('json')[0] ?? ''
 const exec = promisify(execFile)
+
+/** Ralph with the additions of all pages. */
+let program: string
+const builtFolder = mkdtempSync(join(tmpdir(), 'ralph-forms-'))
+beforeAll(async () => {
+  program = await build(builtFolder)
+}, 240_000)
+afterAll(() => rmSync(builtFolder, { recursive: true, force: true }))
 
 it('the page about new drivers leads to a working driver', async () => {
   const sprint = await createTestSprint({
@@ -17,7 +28,6 @@ it('the page about new drivers leads to a working driver', async () => {
     files: { '../bin/parrot': parrot, 'recorded.jsonl': lines },
   })
   await chmod(sprint.at('../bin/parrot'), 0o755)
-  const program = await build(sprint.at('../ralph'))
   const PATH = `${sprint.at('../bin')}:${process.env['PATH']}`
   // The folder of the test may be in /dev/shm, which a sandbox replaces by its own.
   const env = { HOME: sprint.at('../home'), PATH, PARROT_KEY: 'k', IS_SANDBOX: '1' }
@@ -37,6 +47,43 @@ it('the page about new drivers leads to a working driver', async () => {
   })
 }, 120_000)
 
+const claim = { status: 'goal-complete', summary: 's', goalCompleteSummary: 'it says "hi"' }
+
+async function runSprint(sprint: TestSprint) {
+  const PATH = `${sprint.at('../bin')}:${process.env['PATH']}`
+  const env = { HOME: sprint.at('../home'), PATH, IS_SANDBOX: '1' }
+  return exec(process.execPath, [program, 'run', 's', '--workflows', 'wf'], { cwd: sprint.at(), env })
+}
+
+it('the page about kinds of checks leads to a working kind', async () => {
+  const sprint = await createTestSprint({
+    sprint: { 'done-when': [{ file: "it's done.txt", 'each-iteration': true }] },
+    answers: {
+      1: { run: ': > "it\'s done.txt"', report: claim },
+      2: { run: 'echo yes > "it\'s done.txt"', report: claim },
+    },
+  })
+
+  expect((await runSprint(sprint)).stdout).toMatch(/refused[\s\S]*accepted by file it's done\.txt/)
+  const { 'done-when': checks } = await sprint.progress()
+  expect(checks).toMatchObject([{ run: `test -s 'it'\\''s done.txt'`, 'each-iteration': true }])
+  await sprint.write('s2/SPRINT.yaml', 'workflow: ralph\ngoal: g\ndone-when: [{fil: x}]\n')
+  await expect(exec(process.execPath, [program, 'validate', 's2'], { cwd: sprint.at() })).rejects.toMatchObject({
+    stderr: expect.stringMatching(/SPRINT\.yaml:3:/),
+  })
+}, 120_000)
+
+it('the page about channels leads to a working channel', async () => {
+  const sprint = await createTestSprint({
+    sprint: { 'sprint-id': 'db', notify: [{ append: "o'clock.log" }] },
+    answers: { 1: claim },
+  })
+
+  await runSprint(sprint)
+  expect(await sprint.read("o'clock.log")).toBe('db: completed: it says "hi"\n')
+  expect((await sprint.progress()).notifications).toMatchObject([{ to: "o'clock.log", sent: true }])
+}, 120_000)
+
 const report = '```json\n{"status":"goal-complete","summary":"s","goalCompleteSummary":"all pass"}\n```'
 /** Prints the lines of the page, and the message with a report. */
 const parrot = `#!/bin/sh
@@ -48,7 +95,7 @@ cat <<'EOF'
 ${lines.replace('now."', `now.\\n\\n${JSON.stringify(report).slice(1, -1)}"`)}EOF
 `
 
-/** Builds Ralph with the additions of the page; resolves with the program. */
+/** Builds Ralph with the additions of the pages; resolves with the program. */
 async function build(folder: string): Promise<string> {
   for (const name of ['src', 'dist', 'assets', 'package.json', 'tsconfig.base.json']) {
     // Keeps the file times, so that only changed files are built.
@@ -76,5 +123,5 @@ async function patch(folder: string, block: string): Promise<void> {
 
 function blocks(language: string): string[] {
   const fenced = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms')
-  return [...page.matchAll(fenced)].map(([, text = '']) => text)
+  return pages.flatMap((page) => [...page.matchAll(fenced)].map(([, text = '']) => text))
 }

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
-import { fileSignature, listFolder, readBytes } from '../../platform/files/files.ts'
-import { recordKey } from '../../platform/files/state-folder.ts'
-import { readSegment, type JournalRecord } from '../../storage/state/journal-record.ts'
-import { journalFolder } from '../../storage/state/journal.ts'
+import { fileSignature, listFolder, readBytes } from '../platform/files/files.ts'
+import { recordKey } from '../platform/files/state-folder.ts'
+import { readSegment, type JournalRecord } from '../storage/state/journal-record.ts'
+import { journalFolder } from '../storage/state/journal.ts'
 
 const segmentPattern = /^\d{8}\.log$/
 

@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import { fileObject } from '../file-object.ts'
+import { nonEmptyText } from '../text.ts'
+import { Duration } from '../time.ts'
+
+const roomFields = {
+  copy: z.array(nonEmptyText).optional().describe('Ignored files that the room needs, such as .env.test'),
+  install: nonEmptyText.optional().describe('Command that installs packages; detected from the lockfile if not given'),
+  network: z.boolean().optional().describe('Whether checks may use the network; default false'),
+  services: z
+    .array(nonEmptyText)
+    .optional()
+    .describe('Services on this machine that the checks need; opens the network'),
+}
+/** Where the checks of a claim run. */
+export const CheckRoom = z.union([z.enum(['clean', 'off']), fileObject(roomFields)])
+export type CheckRoom = z.output<typeof CheckRoom>
+
+/** Fields that every kind of check has. */
+export const checkFields = {
+  name: nonEmptyText.optional().describe('Display name of the check; default: the command'),
+  timeout: Duration.default(600_000).describe('Ralph ends the check and its process tree after this time'),
+  eachIteration: z.boolean().default(false).describe('Also run it after every iteration, not only after a claim'),
+  protect: z
+    .boolean()
+    .default(false)
+    .describe('Deprecated: what defines a check is frozen anyway. Restores those files before the check runs'),
+  report: nonEmptyText
+    .optional()
+    .describe('File that the check writes with its tests by name: JUnit XML, CTRF or TAP, relative to the project'),
+  install: nonEmptyText.optional().describe('Overrides the `install` of the room for this check'),
+  room: CheckRoom.optional().describe('Overrides the `room` of the sprint for this check'),
+  heldOut: nonEmptyText
+    .optional()
+    .describe('Folder that only this check sees: a path, or a name below `checks` in the folder of Ralph'),
+}
+
+/** A check as Ralph runs and stores it: whatever its kind, a command decides. */
+export const Check = fileObject({
+  run: nonEmptyText.describe('Shell command that Ralph runs in the project; exit 0 means passed'),
+  ...checkFields,
+})
+export type Check = z.output<typeof Check>

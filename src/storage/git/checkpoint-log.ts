@@ -1,0 +1,72 @@
+import { join } from 'node:path'
+import { z } from 'zod'
+import { RalphError } from '../../contract/errors.ts'
+import { createFolder, readTextIfExists, removeFile } from '../../platform/files/files.ts'
+import { stateFolder } from '../../platform/files/state-folder.ts'
+import { appendText } from '../../platform/files/text-files.ts'
+
+/** One line per iteration whose files were to be stored. `error`: why they were not. `nested`: nested repositories. */
+const LogLine = z.object({
+  iteration: z.number(),
+  error: z.string().optional(),
+  nested: z.array(z.string()).optional(),
+})
+type LogLine = z.infer<typeof LogLine>
+
+const logFile = (sprintDir: string): string => join(stateFolder(sprintDir), 'checkpoints.jsonl')
+
+/** Records that the files after an iteration were stored in all repositories, or why they were not. */
+export async function recordCheckpoint(sprintDir: string, line: LogLine): Promise<void> {
+  await createFolder(stateFolder(sprintDir))
+  await appendText(logFile(sprintDir), `${JSON.stringify(line)}\n`)
+}
+
+export const forgetCheckpoints = (sprintDir: string): Promise<void> => removeFile(logFile(sprintDir))
+
+/** Whether the files after this iteration were to be stored and were not. */
+export const hasFailedCheckpoint = async (sprintDir: string, iteration: number): Promise<boolean> =>
+  (await readLog(sprintDir)).get(iteration)?.error !== undefined
+
+/** The nested repositories that a checkpoint contains, relative to the project. */
+export const readNestedRepositories = async (sprintDir: string, iteration: number): Promise<readonly string[]> =>
+  (await readLog(sprintDir)).get(iteration)?.nested ?? []
+
+/** Throws if storing the files after this iteration failed. */
+export async function assertNotFailed(sprintDir: string, iteration: number): Promise<void> {
+  if (await hasFailedCheckpoint(sprintDir, iteration)) await assertCheckpoint(sprintDir, iteration)
+}
+
+/**
+ * Throws unless the files after this iteration were stored, naming the nearest iterations that have a checkpoint. An iteration
+ * that changed nothing has one: that of an earlier iteration.
+ */
+export async function assertCheckpoint(sprintDir: string, iteration: number): Promise<void> {
+  const log = await readLog(sprintDir)
+  const found = log.get(iteration)
+  // Sprints of earlier versions have no log.
+  if (log.size === 0 || (found && found.error === undefined)) return
+  const stored = [...log.values()].filter(({ error }) => error === undefined).map((line) => line.iteration)
+  const nearest = [
+    Math.max(...stored.filter((number) => number < iteration)),
+    Math.min(...stored.filter((number) => number > iteration)),
+  ].filter(Number.isFinite)
+  throw new RalphError('CHECKPOINT_NOT_FOUND', describeMissing(iteration, found), {
+    ...(nearest.length > 0 && { hint: `the nearest iterations with a checkpoint: ${nearest.join(' and ')}` }),
+  })
+}
+
+const describeMissing = (iteration: number, line: LogLine | undefined): string =>
+  `iteration ${iteration} has no checkpoint${line?.error === undefined ? '' : `: ${line.error.split('\n')[0]}`}`
+
+/** The last line of each iteration: a checkpoint may be made again after a crash. */
+async function readLog(sprintDir: string): Promise<ReadonlyMap<number, LogLine>> {
+  const text = (await readTextIfExists(logFile(sprintDir))) ?? ''
+  const lines = text.split('\n').flatMap((line) => {
+    try {
+      return [LogLine.parse(JSON.parse(line))]
+    } catch {
+      return []
+    }
+  })
+  return new Map(lines.map((line) => [line.iteration, line]))
+}

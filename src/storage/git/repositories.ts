@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto'
+import { join, relative, resolve } from 'node:path'
+import {
+  exists,
+  isFile,
+  isFolder,
+  isFolderItself,
+  listFolder,
+  readTextSyncIfExists,
+} from '../../platform/files/files.ts'
+import { stateFolder, stateId } from '../../platform/files/state-folder.ts'
+import { git } from '../../platform/git.ts'
+
+export type WorkspaceOptions = { readonly project: string; readonly sprintDir: string; readonly sprintId: string }
+
+export type Repository = {
+  readonly root: string
+  /** Ralph's private index of this work tree. */
+  readonly index: string
+  /** Where the checkpoints of this sprint in this work tree are. */
+  readonly refs: string
+  /** Paths relative to the root that are not part of checkpoints. */
+  readonly excluded: readonly string[]
+}
+
+/** How deep to search the workspace for nested repositories. */
+const searchDepth = 2
+
+/** The repository of the project, if the whole project is exactly one. */
+export async function requireSingleRepository(options: WorkspaceOptions): Promise<Repository> {
+  const [repository, ...more] = await findRepositories(options)
+  if (repository?.root !== options.project) throw new Error('it is not a repository')
+  if (more.length > 0) throw new Error(`it holds other repositories (${more.map(({ root }) => root).join(', ')})`)
+  return repository
+}
+
+/** The repositories of a project, outer ones first. Searched each time: an agent may create repositories too. */
+export async function findRepositories(options: WorkspaceOptions): Promise<Repository[]> {
+  const { project, sprintDir } = options
+  const folders = [project, ...(await listFoldersBelow(project, searchDepth))]
+  const roots = folders.filter((folder) => folder === project || !isLinkedWorktree(folder)).filter(isRepository)
+  const top = roots.includes(project) ? [] : await findEnclosingRepository(project)
+  return [...top, ...roots].map((root) => ({
+    root,
+    index: join(stateFolder(sprintDir), 'index', `${hashParts([root]).slice(0, 16)}-exact`),
+    refs: checkpointRefs(root, options),
+    excluded: [findSprintsFolder(sprintDir), sprintDir]
+      .map((folder) => relative(root, folder))
+      .filter((path) => path !== '' && !path.startsWith('..')),
+  }))
+}
+
+const isRepository = (folder: string): boolean => exists(join(folder, '.git'))
+
+/** A linked worktree shares its refs with the repository, and is a work tree of its own: never a part of another one. */
+function isLinkedWorktree(folder: string): boolean {
+  const link = join(folder, '.git')
+  return isFile(link) && /^gitdir: .*[\\/]worktrees[\\/]/.test(readTextSyncIfExists(link) ?? '')
+}
+
+/**
+ * Checkpoints belong to one sprint, not to every sprint of that name: the id of its state, which a copy or a folder that is
+ * created again does not share. Linked worktrees of one repository share its refs, so each has its own.
+ */
+export const checkpointRefs = (root: string, { sprintDir, sprintId }: WorkspaceOptions): string =>
+  `refs/ralph/${stateId(sprintDir) ?? sprintId}${isLinkedWorktree(root) ? `@${hashParts([root]).slice(0, 8)}` : ''}`
+
+/** All of `.claude/sprints` if the sprint is in it: other sprints of the project may be running. */
+const findSprintsFolder = (sprintDir: string): string => {
+  const parent = join(sprintDir, '..')
+  return parent.endsWith(join('.claude', 'sprints')) ? parent : sprintDir
+}
+
+/** A project may be a folder inside a repository. */
+async function findEnclosingRepository(project: string): Promise<string[]> {
+  const root = await git({ cwd: project }, 'rev-parse', '--show-toplevel').catch(() => undefined)
+  return root === undefined ? [] : [root]
+}
+
+async function listFoldersBelow(folder: string, depth: number): Promise<string[]> {
+  if (depth === 0) return []
+  // Git ignores a folder that the user may not read, such as the volume of a database.
+  const names = (await listFolder(folder).catch(() => [])).filter(
+    (name) => !name.startsWith('.') && name !== 'node_modules',
+  )
+  const below = names.map((name) => join(folder, name)).filter((path) => isFolderItself(path))
+  const deeper = await Promise.all(below.map((path) => listFoldersBelow(path, depth - 1)))
+  return [...below, ...deeper.flat()]
+}
+
+/** The git folder of a work tree, and the one that it shares with its linked worktrees. Read without starting git. */
+export function resolveGitFolders(root: string): { readonly own: string; readonly common: string } {
+  const path = join(root, '.git')
+  const link = isFolder(path) ? undefined : /^gitdir: (.+)$/m.exec(readTextSyncIfExists(path) ?? '')?.[1]
+  const own = link === undefined ? path : resolve(root, link.trim())
+  const common = readTextSyncIfExists(join(own, 'commondir'))?.trim()
+  return { own, common: common === undefined ? own : resolve(own, common) }
+}
+
+/** The commit of HEAD, or `unborn`. Starts git only for refs that have no file of their own. */
+export async function readHead({ root }: Pick<Repository, 'root'>): Promise<string> {
+  const { own, common } = resolveGitFolders(root)
+  const head = readTextSyncIfExists(join(own, 'HEAD'))?.trim() ?? ''
+  const branch = /^ref: (refs\/heads\/.+)$/.exec(head)?.[1]
+  const commit = branch === undefined ? head : readTextSyncIfExists(join(common, branch))?.trim()
+  if (commit !== undefined && /^[0-9a-f]{40,64}$/.test(commit)) return commit
+  return git({ cwd: root }, 'rev-parse', '--verify', '--quiet', 'HEAD').catch(() => 'unborn')
+}
+
+export const hashParts = (parts: readonly string[]): string =>
+  createHash('sha256').update(parts.join('\n')).digest('hex')

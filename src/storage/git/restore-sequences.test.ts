@@ -1,0 +1,155 @@
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { createRandom, deriveSeed, type Random } from '../../../test/simulation/random.ts'
+import { createTestFolder } from '../../../test/support/folder.ts'
+import {
+  changeProject,
+  createRandomProject,
+  listIgnored,
+  readDisk,
+  readRef,
+  runGit,
+  type DiskState,
+} from '../../../test/support/random-trees.ts'
+import { errorMessage, RalphError } from '../../contract/errors.ts'
+import { restoreFiles, type RestorePoint } from './restore.ts'
+import { openWorkspace } from './workspace.ts'
+
+/** Sequences to try; all of them: npm run test:more -- restore */
+const count = Number(process.env['RESTORE_SEQUENCES'] ?? 12)
+const firstSeed = Number(process.env['SEED'] ?? 1)
+const nestedFolders = ['sub', 'lib/two']
+
+/** What was on the disk at a checkpoint, and which repositories there were. */
+type Stored = { readonly disk: DiskState; readonly ignored: ReadonlySet<string>; readonly roots: readonly string[] }
+
+it(`loses no byte in ${count} random sequences of edits, checkpoints, restores and undos`, async () => {
+  for (let seed = firstSeed; seed < firstSeed + count; seed++) {
+    const history: string[] = []
+    const problem = await runSequence(seed, history).then(() => undefined, errorMessage)
+    expect(problem, `SEED=${seed} RESTORE_SEQUENCES=1\n${history.join('\n')}`).toBeUndefined()
+  }
+}, 86_400_000)
+
+async function runSequence(seed: number, history: string[]): Promise<void> {
+  const random = createRandom(deriveSeed(seed, 'restore'))
+  const project = join(createTestFolder(), 'project')
+  mkdirSync(project)
+  createRandomProject(project, random)
+  const options = { project, sprintDir: join(project, '.claude', 'sprints', 's'), sprintId: 's' }
+  const workspace = await openWorkspace(options)
+  const stored: Stored[] = []
+  const store = async (make: () => Promise<unknown>) => {
+    await make()
+    stored.push(describe(project))
+  }
+  await store(workspace.start)
+  let restored: Stored | undefined
+  for (let turn = 0; turn < 10; turn++) {
+    for (let edits = random.below(4); edits > 0; edits--) history.push(changeProject(project, random))
+    if (random.chance(0.5)) {
+      history.push(`checkpoint ${stored.length}`)
+      await store(() => workspace.checkpoint(stored.length, 'm'))
+      continue
+    }
+    const point = choosePoint(random, stored.length, restored !== undefined)
+    history.push(`restore ${JSON.stringify(point)}`)
+    restored = (await tryRestore(options, point, { stored, restored, at: turn })) ?? restored
+  }
+}
+
+const choosePoint = (random: Random, stored: number, canUndo: boolean): RestorePoint =>
+  canUndo && random.chance(0.4) ? 'undo' : { iteration: random.below(stored) }
+
+/** Restores, compares with the model, and resolves with what was on the disk before; undefined if it was refused. */
+async function tryRestore(
+  options: { readonly project: string; readonly sprintDir: string; readonly sprintId: string },
+  point: RestorePoint,
+  {
+    stored,
+    restored,
+    at,
+  }: { readonly stored: readonly Stored[]; readonly restored: Stored | undefined; readonly at: number },
+): Promise<Stored | undefined> {
+  const { project } = options
+  const before = describe(project)
+  const users = readUserState(project)
+  const outcome = await restoreFiles(options, point, at).catch((error: unknown) => {
+    if (error instanceof RalphError && error.code.startsWith('CHECKPOINT_')) return error
+    throw error
+  })
+  const after = readDisk(project)
+  expect(readUserState(project)).toEqual(users)
+  if (outcome instanceof RalphError) {
+    expect(listDifferences(before.disk, after), outcome.message).toEqual([])
+    return undefined
+  }
+  assertNothingLost(project, { before, after, saved: outcome.saved })
+  const wanted = point === 'undo' ? restored : stored[point.iteration]
+  if (wanted) assertRestored(project, { before, after, wanted })
+  return before
+}
+
+/** Each file is still there, or is in the ref that holds the replaced files. */
+function assertNothingLost(
+  project: string,
+  { before, after, saved }: { readonly before: Stored; readonly after: DiskState; readonly saved: readonly string[] },
+): void {
+  const kept = new Map<string, string>()
+  for (const [number, root] of before.roots.entries()) {
+    const prefix = root === '.' ? '' : `${root}/`
+    for (const [path, file] of readRef(join(project, root), saved[number] ?? '')) kept.set(`${prefix}${path}`, file)
+  }
+  const lost = [...before.disk].filter(([path, file]) => after.get(path) !== file && kept.get(path) !== file)
+  expect(lost).toEqual([])
+}
+
+/** Every file of the checkpoint is there, byte for byte, and nothing that was stored since. */
+function assertRestored(
+  project: string,
+  { before, after, wanted }: { readonly before: Stored; readonly after: DiskState; readonly wanted: Stored },
+): void {
+  /** In another repository than then, or in none. */
+  const isElsewhere = (path: string) => {
+    const root = findRoot(before, path)
+    return root === undefined || root !== findRoot(wanted, path)
+  }
+  const missing = [...wanted.disk].filter(
+    ([path, file]) => !wanted.ignored.has(path) && !isElsewhere(path) && after.get(path) !== file,
+  )
+  expect(missing).toEqual([])
+  const ignored = listIgnored(project, [...after.keys()])
+  const extra = [...after.keys()].filter(
+    (path) => !wanted.disk.has(path) && !before.ignored.has(path) && !ignored.has(path) && !isElsewhere(path),
+  )
+  expect(extra.filter((path) => !path.startsWith('trees/'))).toEqual([])
+}
+
+const findRoot = ({ roots }: Stored, path: string): string | undefined =>
+  roots.filter((root) => root === '.' || path.startsWith(`${root}/`)).toSorted((a, b) => b.length - a.length)[0]
+
+function describe(project: string): Stored {
+  const disk = readDisk(project)
+  const roots = ['.', ...nestedFolders].filter((root) => existsSync(join(project, root, '.git')))
+  const paths = [...disk.keys()]
+  const ignored = roots.flatMap((root) => {
+    const prefix = root === '.' ? '' : `${root}/`
+    const own = paths.filter((path) => path.startsWith(prefix)).map((path) => path.slice(prefix.length))
+    return [...listIgnored(join(project, root), own)].map((path) => `${prefix}${path}`)
+  })
+  return { disk, ignored: new Set(ignored), roots }
+}
+
+const listDifferences = (before: DiskState, after: DiskState): string[] =>
+  [...new Set([...before.keys(), ...after.keys()])].filter((path) => before.get(path) !== after.get(path))
+
+function readUserState(project: string) {
+  const index = join(project, '.git', 'index')
+  if (!existsSync(join(project, '.git'))) return {}
+  return {
+    head: readFileSync(join(project, '.git', 'HEAD'), 'utf8'),
+    index: existsSync(index) ? readFileSync(index, 'latin1') : '',
+    heads: runGit(project, 'for-each-ref', 'refs/heads'),
+  }
+}

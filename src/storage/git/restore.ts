@@ -1,0 +1,234 @@
+import { join } from 'node:path'
+import { RalphError } from '../../contract/errors.ts'
+import { existsItself, isFolderItself, listEverything } from '../../platform/files/files.ts'
+import { git } from '../../platform/git.ts'
+import { assertCheckpoint, assertNotFailed, readNestedRepositories } from './checkpoint-log.ts'
+import { commitCheckpoint, findCheckpointAt, listCheckpoints, moveLastCheckpoint, updateRefs } from './checkpoints.ts'
+import { privateGit } from './private-git.ts'
+import { findRepositories, type Repository, type WorkspaceOptions } from './repositories.ts'
+import { decodePath, excludedPaths, updateIndex, writeWorkTree } from './work-tree.ts'
+
+/** What a user can return to: the files after an iteration, or those that the last restore replaced. */
+export type RestorePoint = { readonly iteration: number } | 'undo'
+
+/** `saved`: the ref that holds the replaced files, for each repository. `missing`: repositories that no longer exist. */
+export type RestoredFiles = { readonly saved: readonly string[]; readonly missing: readonly string[] }
+
+type Target = { readonly repository: Repository; readonly commit: string }
+
+/**
+ * Restores the files in all repositories or in none. Before it changes anything, it stores the current files, also the ignored
+ * ones that are in the way, and proves that they can be read back.
+ */
+export async function restoreFiles(
+  options: WorkspaceOptions,
+  point: RestorePoint,
+  now: number,
+): Promise<RestoredFiles> {
+  const repositories = await findRepositories(options)
+  const targets = await findTargets(options, repositories, point)
+  const newest = Math.max(0, ...(await Promise.all(repositories.map(findSaved))).flat().map(({ at }) => at))
+  // The clock may have been set back since.
+  const name = `before-restore-${Math.max(now, newest + 1)}`
+  const kept: Target[] = []
+  for (const repository of repositories) {
+    const target = targets.find((other) => other.repository === repository)
+    kept.push({ repository, commit: await saveFiles(repository, name, target?.commit) })
+  }
+  try {
+    for (const target of targets) await checkOutFiles(target)
+    for (const target of targets) {
+      await assertRestored(target, kept.find(({ repository }) => repository === target.repository)?.commit)
+    }
+  } catch (error) {
+    for (const files of kept) await checkOutFiles(files)
+    throw error
+  }
+  for (const { repository, commit } of targets) await moveLastCheckpoint(repository, commit)
+  const saved = kept.map(({ repository }) => `${repository.refs}/${name}`)
+  return { saved, missing: point === 'undo' ? [] : await findMissing(options, point.iteration, repositories) }
+}
+
+async function findMissing(
+  { project, sprintDir }: WorkspaceOptions,
+  iteration: number,
+  repositories: readonly Repository[],
+): Promise<string[]> {
+  const known = (await readNestedRepositories(sprintDir, iteration)).map((path) => join(project, path))
+  return known.filter((folder) => !repositories.some(({ root }) => root === folder))
+}
+
+/** The changes that a restore would make, as `git diff` prints them. */
+export async function previewRestore(
+  options: WorkspaceOptions,
+  point: RestorePoint,
+  args: readonly string[] = [],
+): Promise<string> {
+  const targets = await findTargets(options, await findRepositories(options), point)
+  const patches = targets.map(async ({ repository, commit }) => {
+    const { tree } = await writeWorkTree(repository)
+    return git({ cwd: repository.root }, 'diff', '--no-ext-diff', '--no-textconv', ...args, tree, commit)
+  })
+  return (await Promise.all(patches)).filter((patch) => patch !== '').join('\n')
+}
+
+async function findTargets(
+  { sprintDir }: WorkspaceOptions,
+  repositories: readonly Repository[],
+  point: RestorePoint,
+): Promise<Target[]> {
+  if (point !== 'undo') await assertCheckpoint(sprintDir, point.iteration)
+  const commits = await (point === 'undo'
+    ? findReplacedFiles(repositories)
+    : Promise.all(repositories.map((repository) => findCheckpointAt(repository, point.iteration))))
+  const targets = repositories.flatMap((repository, number) => {
+    const commit = commits[number]
+    return commit === undefined ? [] : [{ repository, commit }]
+  })
+  if (targets.length > 0) return targets
+  if (point === 'undo') throw new RalphError('CHECKPOINT_NOT_FOUND', 'nothing was restored yet, so there is no undo')
+  throw new RalphError('CHECKPOINT_NOT_FOUND', `there is no checkpoint at or before iteration ${point.iteration}`, {
+    hint: 'checkpoints need a git repository and "checkpoint: true"',
+  })
+}
+
+/** The files that the latest restore replaced, in each repository. */
+async function findReplacedFiles(repositories: readonly Repository[]): Promise<(string | undefined)[]> {
+  const saved = await Promise.all(repositories.map(findSaved))
+  const latest = Math.max(...saved.flat().map(({ at }) => at))
+  return saved.map((ofOne) => ofOne.find(({ at }) => at === latest)?.commit)
+}
+
+async function findSaved(repository: Repository) {
+  const all = await listCheckpoints(repository)
+  return all
+    .map(({ name, commit }) => ({ at: Number(/^before-restore-(\d+)$/.exec(name)?.[1]), commit }))
+    .filter(({ at }) => !Number.isNaN(at))
+}
+
+/** Paths of a tree. Throws if one of its objects cannot be read: git finds the sizes in the objects. */
+async function listPaths(root: string, tree: string): Promise<string[]> {
+  const listed = await git({ cwd: root, isBinary: true }, 'ls-tree', '-r', '-l', '-z', '--full-tree', tree)
+  return listed.split('\0').flatMap((line) => {
+    const [, size, path = ''] = /^\d+ \w+ \w+ +(\S+)\t([^]*)$/.exec(line) ?? []
+    if (size === 'BAD') throw damagedCheckpoint(root, path)
+    return path === '' ? [] : [path]
+  })
+}
+
+const damagedCheckpoint = (root: string, path: string): RalphError =>
+  new RalphError('CHECKPOINT_FAILED', `the stored content of ${decodePath(path)} is gone, so nothing was restored`, {
+    place: { file: root },
+    hint: 'git has lost objects of this repository; look at: git fsck',
+  })
+
+/** Stores the files under this name, also where they equal the last checkpoint, and proves that the ref holds them. */
+async function saveFiles(repository: Repository, name: string, replacedBy: string | undefined): Promise<string> {
+  const { root, refs } = repository
+  const stored = await commitCheckpoint(repository, { name, message })
+  const ignored = replacedBy === undefined ? [] : await findIgnoredInTheWay(repository, stored.commit, replacedBy)
+  const commit = ignored.length === 0 ? stored.commit : await commitIgnored(repository, ignored, stored.commit)
+  await updateRefs(repository, { [name]: commit })
+  if ((await git({ cwd: root }, 'rev-parse', '--verify', `${refs}/${name}`)) !== commit) throw unsaved(root)
+  await listPaths(root, commit)
+  return commit
+}
+
+const message = 'Before a restore'
+
+const unsaved = (root: string): RalphError =>
+  new RalphError('CHECKPOINT_FAILED', `the current files of ${root} could not be saved, so nothing was restored`)
+
+/** Ignored files that a restore would replace: checkpoints do not contain them. */
+async function findIgnoredInTheWay(repository: Repository, current: string, target: string): Promise<string[]> {
+  const { root } = repository
+  const known = new Set(await listPaths(root, current))
+  const replaced = (await listPaths(root, target)).filter((path) => !known.has(path))
+  const inTheWay = new Set(replaced.flatMap((path) => findInTheWay(root, path)))
+  const files = await Promise.all([...inTheWay].map((path) => listFilesAt(repository, path)))
+  return files.flat().filter((path) => !known.has(path))
+}
+
+/** The first part of the path that exists and is not a folder, or the path itself. */
+function findInTheWay(root: string, path: string): string[] {
+  const parts = path.split('/')
+  for (const [number] of parts.entries()) {
+    const prefix = parts.slice(0, number + 1).join('/')
+    const isLast = number === parts.length - 1
+    if (!isLast && isFolderItself(resolvePath(root, prefix))) continue
+    return existsItself(resolvePath(root, prefix)) ? [prefix] : []
+  }
+  return []
+}
+
+const resolvePath = (root: string, path: string): Buffer =>
+  Buffer.concat([Buffer.from(`${root}/`), Buffer.from(path, 'latin1')])
+
+/** All files of a folder that a file would replace; git would delete it with everything in it. */
+async function listFilesAt({ root, excluded }: Repository, path: string): Promise<string[]> {
+  if (!isFolderItself(resolvePath(root, path))) return [path]
+  const files = await listEverything(resolvePath(root, path))
+  const closed = files.find((file) => /(^|\/)\.git(\/|$)/.test(file))
+  if (closed === undefined && !excluded.some((other) => other.startsWith(`${path}/`))) {
+    return files.map((file) => `${path}/${file}`)
+  }
+  throw new RalphError(
+    'CHECKPOINT_FAILED',
+    `${decodePath(path)} was a file and is a repository now, so nothing was restored`,
+    {
+      place: { file: join(root, decodePath(path)) },
+      hint: 'move the folder away first',
+    },
+  )
+}
+
+async function commitIgnored(repository: Repository, paths: readonly string[], parent: string): Promise<string> {
+  const [unreadable] = await updateIndex(repository, paths)
+  if (unreadable !== undefined) throw unsaved(unreadable)
+  const tree = await privateGit(repository, { args: ['write-tree'] })
+  return git({ cwd: repository.root, input: message }, 'commit-tree', tree, '-p', parent)
+}
+
+async function checkOutFiles({ repository, commit }: Target): Promise<void> {
+  const options = [`--source=${commit}`, '--worktree', '--staged', '--no-overlay']
+  try {
+    await privateGit(repository, { args: ['restore', ...options, '--', '.', ...excludedPaths(repository)] })
+  } catch (error) {
+    // Neither the work tree nor the commit contains a file.
+    if (!(error instanceof Error && error.message.includes(`pathspec '.' did not match`))) throw error
+  }
+}
+
+/** Git only warns about what it cannot write or remove. Files that were ignored may appear now; they stay. */
+async function assertRestored({ repository, commit }: Target, replaced: string | undefined): Promise<void> {
+  const { root } = repository
+  const listed = await privateGit(repository, { args: ['ls-files', '--modified', '--deleted', '-z'], isBinary: true })
+  const wanted = new Set(await listPaths(root, commit))
+  const old = replaced === undefined ? [] : (await listPaths(root, replaced)).filter((path) => !wanted.has(path))
+  const left = old.filter((path) => findInTheWay(root, path)[0] === path && !isFolderItself(resolvePath(root, path)))
+  const differs = [...listed.split('\0').filter((path) => path !== ''), ...left]
+  if (differs.length === 0) return
+  const names = `${differs.slice(0, 3).map(decodePath).join(', ')}${differs.length > 3 ? ' …' : ''}`
+  throw new RalphError('CHECKPOINT_FAILED', `these files cannot be restored, so nothing was: ${names}`, {
+    place: { file: root },
+    hint: 'a program may be writing them, or their folder is not writable',
+  })
+}
+
+/** The changes of a range of iterations as a patch. */
+export async function diffIterations(
+  options: WorkspaceOptions,
+  range: { readonly from: number; readonly to: number },
+  args: readonly string[] = [],
+): Promise<string> {
+  await assertNotFailed(options.sprintDir, range.to)
+  const patches = (await findRepositories(options)).map(async (repository) => {
+    const [before, after] = await Promise.all([
+      findCheckpointAt(repository, range.from),
+      findCheckpointAt(repository, range.to),
+    ])
+    if (!before || !after || before === after) return ''
+    return git({ cwd: repository.root }, 'diff', '--no-ext-diff', '--no-textconv', ...args, before, after)
+  })
+  return (await Promise.all(patches)).filter((patch) => patch !== '').join('\n')
+}

@@ -1,0 +1,161 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { commitAll, git } from '../support/programs.ts'
+import { createTestSprint, type TestSprint } from '../support/sprint.ts'
+
+const proceed = { status: 'continue', summary: 'still at it' }
+const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' }
+const runAndReport = (run: string) => ({ run, report: proceed })
+
+async function createRepository(answers: Parameters<TestSprint['answer']>[0], files = {}): Promise<TestSprint> {
+  const sprint = await createTestSprint({ files: { 'a.txt': 'one\n', ...files }, answers })
+  await commitAll(sprint)
+  return sprint
+}
+
+/** The lock of a git process that was killed: Ralph's refs have no other writer, but packed-refs belongs to the user. */
+const blockRefs = (sprint: TestSprint) =>
+  `mkdir -p ${sprint.at('.git/refs/ralph')} && chmod -R a-w .git/refs; mv .git/objects .git/kept; touch .git/objects`
+const unblockRefs = 'rm .git/objects; mv .git/kept .git/objects; chmod -R u+w .git/refs'
+
+describe('a checkpoint that failed', () => {
+  it('is a fact: diff and restore name the reason and the nearest iterations', async () => {
+    const sprint = await createRepository({})
+    await sprint.answer({
+      1: runAndReport('echo 1 > a.txt'),
+      2: runAndReport(`echo 2 > a.txt; ${blockRefs(sprint)}`),
+      3: runAndReport(`${unblockRefs}; echo 3 > a.txt`),
+      4: goalComplete,
+    })
+    expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+
+    for (const command of ['diff', 'restore']) {
+      expect(await sprint.ralph(command, 's', '2')).toMatchObject({
+        exitCode: 1,
+        stderr: expect.stringMatching(
+          /CHECKPOINT_NOT_FOUND[^]*iteration 2 has no checkpoint: git[^]*nearest[^]*1 and 3/,
+        ),
+      })
+    }
+    expect(await sprint.read('a.txt')).toBe('3\n')
+    expect(await sprint.ralph('diff', 's', '3')).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringContaining('iteration 2 has no checkpoint, so this includes its changes'),
+    })
+    expect(await sprint.ralph('restore', 's', '1')).toMatchObject({ exitCode: 0 })
+    expect(await sprint.read('a.txt')).toBe('1\n')
+  })
+
+  it('is no iteration that never was', async () => {
+    const sprint = await createRepository({ 1: { run: 'echo 1 > a.txt', report: goalComplete } })
+    await sprint.run()
+
+    expect(await sprint.ralph('restore', 's', '7')).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('iteration 7 has no checkpoint'),
+    })
+    expect(await sprint.read('a.txt')).toBe('1\n')
+  })
+})
+
+describe('checkpoints of sprints with the same name', () => {
+  it('stay apart in two worktrees of one repository', async () => {
+    const folder = '.claude/sprints/s'
+    const answers = { '*': { run: 'pwd > a.txt', report: goalComplete } }
+    const sprint = await createRepository(answers, { [`${folder}/SPRINT.yaml`]: 'workflow: ralph\ngoal: g\n' })
+    await git(sprint, 'worktree', 'add', '--quiet', '-b', 'other', '../other')
+    const run = (tree: string) => sprint.ralph('run', join(tree, folder), '--workflows', sprint.at('wf'))
+
+    expect(await run(sprint.at())).toMatchObject({ exitCode: 0 })
+    const before = await git(sprint, 'for-each-ref', 'refs/ralph')
+    expect(await run(sprint.at('..', 'other'))).toMatchObject({ exitCode: 0 })
+
+    const after = (await git(sprint, 'for-each-ref', 'refs/ralph')).split('\n')
+    expect(after).toEqual(expect.arrayContaining(before.split('\n')))
+    expect(after).toHaveLength(6)
+    expect(await sprint.ralph('restore', folder, '0')).toMatchObject({ exitCode: 0 })
+    expect(await sprint.read('a.txt')).toBe('one\n')
+    expect(await sprint.read('../other/a.txt')).toBe(`${sprint.at('..', 'other')}\n`)
+  })
+})
+
+describe('restore', () => {
+  it('refuses while another sprint works in the same tree', async () => {
+    const sprint = await createRepository({ 1: { run: 'echo 1 > a.txt', report: goalComplete } })
+    await sprint.run()
+    mkdirSync(sprint.at('t'))
+    writeFileSync(sprint.at('t', 'SPRINT.yaml'), 'workflow: ralph\ngoal: another\n')
+    await sprint.answer({ '*': { waits: 'go', report: goalComplete } })
+    const second = sprint.start('run', 't', '--workflows', 'wf')
+    await sprint.called(2)
+
+    expect(await sprint.ralph('restore', 's', '0')).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(/SPRINT_LOCKED[^]*another sprint works in this folder/),
+    })
+    expect(await sprint.read('a.txt')).toBe('1\n')
+    await sprint.release('go')
+    await second.ended
+    expect(await sprint.ralph('restore', 's', '0')).toMatchObject({ exitCode: 0 })
+  })
+
+  it('works with an empty nested repository, and says which repositories are gone', async () => {
+    const sprint = await createRepository({
+      1: runAndReport('git init --quiet empty; git init --quiet nested; echo n > nested/n.txt; echo 1 > a.txt'),
+      2: { run: 'rm -rf nested; echo 2 > a.txt', report: goalComplete },
+    })
+    await sprint.run()
+
+    const { exitCode, stdout, stderr } = await sprint.ralph('restore', 's', '1')
+
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+    expect(stdout).toContain(`not restored: ${sprint.at('nested')} was a repository then`)
+    expect(await sprint.read('a.txt')).toBe('1\n')
+  })
+
+  it('keeps ignored files that it replaces', async () => {
+    const sprint = await createRepository({
+      1: { run: 'rm a.txt; echo a.txt > .gitignore; echo secret > a.txt', report: goalComplete },
+    })
+    await sprint.run()
+    rmSync(sprint.at('a.txt'))
+    await sprint.ralph('restore', 's', '1')
+    writeFileSync(sprint.at('a.txt'), 'only here\n')
+
+    const { exitCode, stdout } = await sprint.ralph('restore', 's', '0')
+
+    expect(exitCode).toBe(0)
+    expect(await sprint.read('a.txt')).toBe('one\n')
+    const saved = /saved in (\S+)/.exec(stdout)?.[1] ?? ''
+    expect(await git(sprint, 'show', `${saved}:a.txt`)).toBe('only here')
+  })
+})
+
+describe('run starts in every tree that git status accepts', () => {
+  it.each([
+    ['a link to itself', 'ln -s loop loop'],
+    ['a sparse checkout', 'git sparse-checkout set other; mkdir -p deep; echo u > deep/untracked'],
+    ['safecrlf', 'git config core.autocrlf true; git config core.safecrlf true; printf "a\\r\\nb\\n" > mixed.txt'],
+    ['a nested repository without a commit', 'git init --quiet x/y/z/deep'],
+    [
+      'a rebase',
+      'git checkout --quiet -b x; echo x > a.txt; git commit -qam x; git checkout -q -; echo y > a.txt; git commit -qam y; git rebase x || true',
+    ],
+  ])('%s', async (_name, prepare) => {
+    const sprint = await createRepository({ '*': { run: 'echo 1 > new.txt', report: goalComplete } })
+    const { execFileSync } = await import('node:child_process')
+    execFileSync('sh', ['-c', `git config user.name u; git config user.email u@x; ${prepare}`], {
+      cwd: sprint.at(),
+      stdio: 'ignore',
+    })
+
+    const { exitCode, stdout } = await sprint.run()
+
+    expect(exitCode).toBe(0)
+    expect(stdout).not.toContain('no checkpoint of')
+    expect(await sprint.ralph('restore', 's', '0')).toMatchObject({ exitCode: 0 })
+    expect(existsSync(sprint.at('new.txt'))).toBe(false)
+    expect(readFileSync(sprint.at('s', 'SPRINT.yaml'), 'utf8')).toContain('goal')
+  })
+})

@@ -1,0 +1,229 @@
+import { execFileSync } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Random } from '../simulation/random.ts'
+
+/** Files by path: mode and content. Paths and contents have one character per byte. */
+export type DiskState = ReadonlyMap<string, string>
+
+export const runGit = (cwd: string, ...args: readonly string[]): string =>
+  execFileSync('git', ['-c', 'user.name=U', '-c', 'user.email=u@x', ...args], {
+    cwd,
+    encoding: 'latin1',
+    stdio: 'pipe',
+    maxBuffer: 64 * 1024 * 1024,
+  })
+
+const bytes = (folder: string, path: string): Buffer =>
+  Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(path, 'latin1')])
+
+const isFolder = (path: string | Buffer): boolean => lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+
+/** Everything below a folder except git's and Ralph's own files. */
+export function readDisk(folder: string, below = ''): DiskState {
+  const found = new Map<string, string>()
+  for (const entry of readdirSync(bytes(folder, below), { withFileTypes: true, encoding: 'buffer' })) {
+    const name = entry.name.toString('latin1')
+    const path = below === '' ? name : `${below}/${name}`
+    if (name === '.git' || path === '.claude') continue
+    if (entry.isDirectory()) for (const [inner, file] of readDisk(folder, path)) found.set(inner, file)
+    else if (entry.isSymbolicLink())
+      found.set(path, `120000 ${readlinkSync(bytes(folder, path), { encoding: 'latin1' })}`)
+    else if (entry.isFile()) found.set(path, describeFile(bytes(folder, path)))
+  }
+  return found
+}
+
+const describeFile = (path: Buffer): string =>
+  `${(lstatSync(path).mode & 0o100) === 0 ? '100644' : '100755'} ${readFileSync(path, 'latin1')}`
+
+/** What a ref holds: the same form as `readDisk`. */
+export function readRef(root: string, ref: string): DiskState {
+  const lines = runGit(root, 'ls-tree', '-r', '-z', '--full-tree', ref).split('\0')
+  const entries = lines.flatMap((line) => {
+    const [, mode = '', id = '', path = ''] = /^(\d+) \w+ (\w+)\t([^]+)$/.exec(line) ?? []
+    return path === '' ? [] : [{ mode, id, path }]
+  })
+  return new Map(entries.map(({ mode, id, path }) => [path, `${mode} ${runGit(root, 'cat-file', 'blob', id)}`]))
+}
+
+const names = [
+  'a.txt',
+  'b.bin',
+  'c',
+  'c/d.txt',
+  'c/e/f',
+  'sp ace',
+  'quo"te\'s',
+  'new\nline',
+  'uml\xc3\xa4ut',
+  'not-utf-8-\xff',
+  '-dash',
+  ':(top)x',
+  '*.star',
+  'back\\slash',
+  'git~1',
+  'Case',
+  'case',
+  'ignored/x',
+  'ignored/y/z',
+  'x.log',
+  'c/x.log',
+  'sub/s.txt',
+  'sub/deep/t.txt',
+  'lib/two/u.txt',
+  'lib/v.txt',
+] as const
+const contents = [
+  '',
+  'a\nb\n',
+  'a\r\nb\r\n',
+  'a\r\nb\n',
+  '\0\xff\xfe',
+  '$Id$\n',
+  'no newline',
+  'x'.repeat(5000),
+] as const
+const attributes = ['', '* text=auto\n', '*.txt text eol=crlf\n', '* filter=evil\n', '* ident\n'] as const
+
+/** A repository with a random configuration, and sometimes other repositories and worktrees in it. */
+export function createRandomProject(project: string, random: Random): void {
+  mkdirSync(join(project, '.claude', 'sprints', 's'), { recursive: true })
+  if (random.chance(0.9)) runGit(project, 'init', '--quiet')
+  for (const nested of ['sub', 'lib/two']) {
+    if (random.chance(existsSync(join(project, '.git')) ? 0.25 : 0.9)) initNested(project, nested, random)
+  }
+  for (let count = random.below(8); count > 0; count--) changeFile(project, random)
+  if (!existsSync(join(project, '.git'))) return
+  for (const name of ['core.autocrlf', 'core.safecrlf', 'core.protectNTFS']) {
+    if (random.chance(0.3)) runGit(project, 'config', name, 'true')
+  }
+  runGit(project, 'config', 'filter.evil.clean', 'tr a-z A-Z')
+  runGit(project, 'config', 'filter.evil.smudge', 'tr A-Z a-z')
+  if (random.chance(0.7)) commitEverything(project)
+  if (random.chance(0.2) && hasCommit(project)) {
+    runGit(project, 'worktree', 'add', '--quiet', '-b', 'other', 'trees/inner')
+  }
+}
+
+function initNested(project: string, path: string, random: Random): void {
+  if (existsSync(join(project, path)) && !isFolder(join(project, path))) return
+  if (isFolder(join(project, dirname(path))) || !existsSync(join(project, dirname(path)))) {
+    mkdirSync(join(project, path), { recursive: true })
+    runGit(join(project, path), 'init', '--quiet')
+    if (random.chance(0.5)) commitEverything(join(project, path))
+  }
+}
+
+/** What users and agents do to a project between two checkpoints. */
+export function changeProject(project: string, random: Random): string {
+  const choice = random.next()
+  if (choice < 0.86) return changeFile(project, random)
+  if (choice < 0.89 && existsSync(join(project, '.git'))) return commitEverything(project)
+  if (choice < 0.91 && existsSync(join(project, '.git'))) {
+    runGit(project, 'gc', '--quiet', '--prune=now')
+    return 'gc'
+  }
+  if (choice < 0.95) {
+    const nested = random.pick(['sub', 'lib/two'])
+    initNested(project, nested, random)
+    return `init ${nested}`
+  }
+  const name = random.pick(['.gitignore', '.gitattributes'])
+  if (!isFolder(join(project, name))) {
+    const text = name === '.gitignore' ? random.pick(['ignored/\n*.log\n', '', 'c\n']) : random.pick(attributes)
+    writeFileSync(join(project, name), text)
+  }
+  return name
+}
+
+function changeFile(project: string, random: Random): string {
+  const path = random.pick(names)
+  const target = bytes(project, path)
+  if (random.chance(0.2)) {
+    if (isReachable(project, path) && !holdsRepository(project, path)) rmSync(target, { recursive: true, force: true })
+    return `delete ${path}`
+  }
+  if (!makeRoom(project, path)) return `nothing at ${path}`
+  if (random.chance(0.15)) symlinkSync(random.pick(['a.txt', 'nowhere', '..', path.split('/').at(-1) ?? '']), target)
+  else {
+    writeFileSync(
+      target,
+      Buffer.from(`${random.pick(contents)}${random.chance(0.5) ? random.below(1000) : ''}`, 'latin1'),
+    )
+    if (random.chance(0.2)) chmodSync(target, 0o755)
+  }
+  return `write ${path}`
+}
+
+/** False if a file or a link is where the path needs a folder. */
+const isReachable = (project: string, path: string): boolean => {
+  const parts = path.split('/')
+  return parts.slice(1).every((_, number) => isFolder(bytes(project, parts.slice(0, number + 1).join('/'))))
+}
+
+/** Removes what is at the path, and files where folders are needed. False if that would remove a repository. */
+function makeRoom(project: string, path: string): boolean {
+  if (holdsRepository(project, path)) return false
+  const parts = path.split('/')
+  for (const [number] of parts.entries()) {
+    const prefix = parts.slice(0, number + 1).join('/')
+    if (number < parts.length - 1 && isFolder(bytes(project, prefix))) continue
+    if (lstatSync(bytes(project, prefix), { throwIfNoEntry: false })) {
+      rmSync(bytes(project, prefix), { recursive: true, force: true })
+    }
+    if (number < parts.length - 1) mkdirSync(bytes(project, prefix))
+  }
+  return true
+}
+
+const holdsRepository = (project: string, path: string): boolean =>
+  ['sub', 'lib/two'].some(
+    (nested) => existsSync(join(project, nested, '.git')) && (nested === path || nested.startsWith(`${path}/`)),
+  )
+
+function commitEverything(root: string): string {
+  try {
+    runGit(root, 'add', '--all', '--ignore-errors')
+  } catch {
+    // Some names, and repositories without a commit, cannot be added.
+  }
+  runGit(root, 'commit', '--quiet', '--allow-empty', '--message=c')
+  return 'commit'
+}
+
+function hasCommit(root: string): boolean {
+  try {
+    runGit(root, 'rev-parse', '--verify', 'HEAD')
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Paths that git ignores at this moment, whether or not it tracks them. */
+export function listIgnored(root: string, paths: readonly string[]): ReadonlySet<string> {
+  if (paths.length === 0) return new Set()
+  const input = Buffer.from(paths.join('\0'), 'latin1')
+  try {
+    const listed = execFileSync('git', ['check-ignore', '--no-index', '-z', '--stdin'], {
+      cwd: root,
+      input,
+      stdio: 'pipe',
+    })
+    return new Set(listed.toString('latin1').split('\0'))
+  } catch {
+    return new Set()
+  }
+}

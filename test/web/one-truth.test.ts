@@ -1,0 +1,126 @@
+import { expect, it } from 'vitest'
+import type { FleetRow } from '../../src/contract/fleet/agent.ts'
+import type { Progress } from '../../src/contract/progress.ts'
+import { summarizeSprint } from '../../src/contract/sprint-summary.ts'
+import { showGlance } from '../../src/backend/views/show.ts'
+import { advance } from '../../src/loop/advance.ts'
+import { createCheckGrid } from '../../src/web/features/sprint/checks-grid.ts'
+import { createStripCells } from '../../src/web/features/sprint/strip-cells.ts'
+import { describeSituation } from '../../src/web/words/situation.ts'
+import { describeChecks, describeSprintState } from '../../src/words/sprint-state.ts'
+import { buildAgentRow, buildMachine } from '../support/fake-fleet.ts'
+import { buildCheck, buildLive, buildProgress, noon } from '../support/builders.ts'
+import { simulate } from '../simulation/simulate.ts'
+
+const id = '0198b6a0-0000-7000-8000-000000000001'
+
+/** What the parts of the page say about one state of a sprint. */
+function look(progress: Progress) {
+  const question =
+    progress.status === 'needs-human' && progress.humanNeeded
+      ? { id, reason: progress.humanNeeded.reason, askedAt: noon }
+      : null
+  const glance = showGlance({
+    id,
+    status: progress.status,
+    diff: null,
+    branch: null,
+    updatedAt: noon,
+    glimpse: { ...progress, iterations: progress.iterations.slice(-20) },
+    question,
+  })
+  const row: FleetRow = {
+    ...buildAgentRow('api', buildMachine('vm-1'), { sprint: glance }),
+  }
+  const cells = createStripCells(progress.iterations, { progress }, noon).flatMap((cell) =>
+    cell.kind === 'iteration' ? [cell] : [],
+  )
+  const parked = createStripCells(progress.iterations, { progress }, noon).some(
+    (cell) => cell.kind === 'gap' && cell.waiting,
+  )
+  return {
+    head: describeSprintState(summarizeSprint(progress)),
+    row: describeSituation(row, noon),
+    glance,
+    cells,
+    parked,
+    grid: createCheckGrid(progress.iterations, progress),
+  }
+}
+
+/** Sentences that contradict each other. */
+function contradictions(progress: Progress): string[] {
+  const { head, row, glance, cells, parked, grid } = look(progress)
+  const running = cells.filter(({ seen }) => seen.sign === 'now')
+  const last = cells.at(-1)
+  const wrong = {
+    'a cell runs in a sprint that rests': running.length > 0 && !head.live,
+    'the strip ends before the iteration of the head':
+      progress.stats.currentIteration > 0 &&
+      progress.live.length > 0 &&
+      last?.number !== progress.stats.currentIteration,
+    'the head says what a resting sprint does': head.doing !== undefined && !head.live,
+    'the row and the head differ in group':
+      row.group !== head.group && glance.question === undefined && progress.status !== 'needs-human',
+    'the row and the head differ in label':
+      glance.question === undefined && progress.status !== 'needs-human' && !row.label.startsWith(head.label),
+    'the strip waits for a limit and the head does not':
+      parked !== (progress.status === 'parked' && progress.parked !== undefined),
+    'the row has a limit and the head does not': (glance.parked !== undefined) !== parked,
+    'checks have run and the grid is empty':
+      glance.checks !== undefined && glance.checks.green > 0 && grid.columns.length === 0,
+    'the fleet counts other green checks than the grid':
+      glance.checks !== undefined &&
+      grid.columns.length > 0 &&
+      progress.iterations.every(({ review }) => review === undefined) &&
+      progress.live.every(({ review }) => review === undefined) &&
+      glance.checks.green !== grid.rows.filter(({ marks }) => marks.at(-1) === true).length,
+  }
+  return Object.entries(wrong).flatMap(([text, is]) => (is ? [text] : []))
+}
+
+it('head, strip, counters, checks and row agree in every state of random sprints', async () => {
+  const found = new Map<string, Progress>()
+  let states = 0
+  for (let seed = 1; seed <= 60; seed += 1) {
+    await simulate(seed, {
+      rules: (progress, fact) => {
+        const next = advance(progress, fact)
+        states += 1
+        for (const text of contradictions(next.progress)) if (!found.has(text)) found.set(text, next.progress)
+        return next
+      },
+    })
+  }
+  expect([...found.keys()]).toEqual([])
+  expect(states).toBeGreaterThan(1000)
+}, 240_000)
+
+const waiting = buildLive({ number: 8, stage: 'waiting', attempt: 2 })
+const stats = { currentIteration: 8 }
+
+it('a stopped sprint neither waits nor runs', () => {
+  const { head, cells } = look(buildProgress({ status: 'interrupted', live: [waiting], stats }))
+  expect([head.label, head.doing, cells.at(-1)?.seen.words, cells.at(-1)?.sentence]).toEqual([
+    'Stopped',
+    undefined,
+    'was stopped',
+    'Iteration 8 was stopped',
+  ])
+})
+
+it('a sprint that was stopped while parked no longer names the limit', () => {
+  const limit = { reason: 'usage limit', until: noon + 60_000 }
+  const { glance, parked } = look(buildProgress({ status: 'interrupted', live: [waiting], parked: limit, stats }))
+  expect([glance.parked, parked]).toEqual([undefined, false])
+})
+
+it('the run before the first iteration is counted, and shown as such', () => {
+  const doneWhen = [buildCheck({ run: 'npm test', name: 'npm test' })]
+  const { glance, grid } = look(buildProgress({ doneWhen, baseline: [{ name: 'npm test', passed: true }] }))
+  expect([glance.checks && describeChecks(glance.checks), grid.columns, grid.rows[0]?.marks]).toEqual([
+    '1 of 1 green at the start',
+    [0],
+    [true],
+  ])
+})
