@@ -2,6 +2,7 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '
 import { z } from 'zod'
 import { queryClient } from './data/api.ts'
 import { agentsQuery, iterationsQuery, sprintQuery, transcriptQuery, usageQuery } from './data/queries.ts'
+import { fleetOrders } from './words/fleet-order.ts'
 import { NotFoundPage } from './shell/not-found.tsx'
 import { loadChunk } from './shell/load-chunk.ts'
 import { ErrorPage } from './shell/error-page.tsx'
@@ -24,6 +25,8 @@ const fleetRoute = createRoute({
   validateSearch: z.object({
     show: optional(z.enum(['running', 'needs-you', 'parked', 'failed', 'resting'])),
     q: optional(z.string()),
+    sort: optional(z.enum(fleetOrders)),
+    machine: optional(z.string()),
   }),
   loader: () => {
     void queryClient.prefetchQuery(agentsQuery)

@@ -23,6 +23,7 @@ import type { EventStreams } from './streams/event-streams.ts'
 import { assertSameSite, type Addresses } from './guard.ts'
 import { safeHeaders } from './headers.ts'
 import type { Idempotent } from './calls/idempotency.ts'
+import { apiDocsStyle, renderApiDocs } from './api-docs.ts'
 import { buildOpenApi } from './openapi.ts'
 import type { RateLimit } from './calls/rate-limit.ts'
 import { resolvePeer } from './calls/peer.ts'
@@ -90,6 +91,8 @@ export function createApp(deps: AppDeps): Hono {
     return c.text(await deps.metrics(), 200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' })
   })
   app.get('/api/openapi.json', (c) => c.json(buildOpenApi(deps.version)))
+  app.get('/api/docs', (c) => c.html(renderApiDocs(buildOpenApi(deps.version))))
+  app.get('/api/docs.css', (c) => c.body(apiDocsStyle, 200, { 'content-type': 'text/css; charset=utf-8' }))
   app.post(routes.signIn.path, (c) => signIn(c, deps))
   app.get(routes.waysToSignIn.path, (c) => {
     deps.rateLimit(`public ${readPeer(c, deps)}`, false)

@@ -41,6 +41,11 @@ export function AgentHeader({ row, mayWrite, onRalphMode }: AgentHeaderProps) {
           </span>
           <span className="min-w-0 truncate font-mono text-sm">{describeWorkspace(agent.workspace)}</span>
         </p>
+        {agent.state === 'failed' && agent.reason !== undefined && (
+          <p role="status" className="mt-2 rounded-md bg-bad-bg px-3 py-2 break-words text-bad">
+            {agent.reason}
+          </p>
+        )}
       </div>
       {mayWrite && <ModesMenu row={row} onRalphMode={onRalphMode} />}
     </div>

@@ -53,7 +53,7 @@ export const AgentRowCells = ({ row, now, name }: AgentRowProps) => (
 )
 
 function AgentStateCell({ row, now }: { row: FleetRow; now: number }) {
-  const { label, tone, asks, live, unknown } = describeSituation(row, now)
+  const { group, label, tone, asks, live, unknown } = describeSituation(row, now)
   return (
     <>
       <span className="flex min-w-0 items-center gap-1.5">
@@ -70,7 +70,12 @@ function AgentStateCell({ row, now }: { row: FleetRow; now: number }) {
           </>
         )}
       </span>
-      <span className="block truncate text-sm text-faint">{stateDetail(row, now)}</span>
+      <span
+        className={classes('block text-sm text-faint', group === 'failed' ? 'line-clamp-3' : 'truncate')}
+        title={stateDetail(row, now)}
+      >
+        {stateDetail(row, now)}
+      </span>
     </>
   )
 }
