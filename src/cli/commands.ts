@@ -16,6 +16,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'Check a workflow file',
     load: async () => (await import('./commands/validate.ts')).validate,
   },
+  migrate: {
+    summary: 'Take over the sprints and workflows of m42-sprint',
+    load: async () => (await import('./migrate/migrate.ts')).migrate,
+  },
   run: { summary: 'Run a sprint until its goal is reached', load: async () => (await import('./commands/run.ts')).run },
   status: { summary: 'Show the status of sprints', load: async () => (await import('./commands/status.ts')).status },
   watch: {

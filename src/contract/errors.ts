@@ -103,6 +103,7 @@ export const errorCodes = {
   TOO_MANY_PROBLEMS: badInput,
   FILE_NOT_FOUND: notFound,
   YAML_PARSE_ERROR: badInput,
+  PROGRESS_CHANGED: { status: 409, exit: 1, retry: true },
   PROGRESS_NOT_FOUND: notFound,
   PROGRESS_INVALID: { status: 409, exit: 1, retry: false },
   CHECKPOINT_NOT_FOUND: notFound,

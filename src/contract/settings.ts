@@ -25,6 +25,13 @@ export const Hook = fileObject({
     ),
   workflow: nonEmptyText.optional().describe('`plugin:command`, or the name of a workflow in .claude/workflows'),
   run: nonEmptyText.optional().describe('Shell command'),
+  fallbackPrompt: nonEmptyText
+    .optional()
+    .describe('Prompt to use if the agent program does not have the command that `workflow` names'),
+  calls: z
+    .array(nonEmptyText)
+    .optional()
+    .describe('Written by Ralph: the prompts of a workflow with several phases, one call each'),
   parallel: z.boolean().default(true).describe('true: in the background; false: the next iteration waits for it'),
   enabled: z.boolean().default(true).describe('Whether the hook runs'),
   onFail: onFail
@@ -169,7 +176,10 @@ export const settings = {
   model: nonEmptyText.optional().describe("Model name; default: the driver's own"),
   limits: partialFileObject(limits).optional().describe('Limits at which the sprint stops'),
   timeouts: partialFileObject(timeouts).optional().describe('Timeouts for attempts and hooks'),
-  checkpoint: z.boolean().optional().describe('Make a checkpoint commit after every iteration; default true'),
+  checkpoint: z
+    .union([z.boolean(), z.literal('branch')])
+    .optional()
+    .describe('Checkpoint commit after every iteration; branch: also on the branch ralph/<sprint-id>; default true'),
   sandbox: z
     .enum(['auto', 'required', 'off'])
     .optional()

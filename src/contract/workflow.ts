@@ -22,6 +22,12 @@ export const Workflow = fileObject({
     .enum(['report', 'classic'])
     .optional()
     .describe('Ralph mode: report (default): a JSON report; classic: PROGRESS.yaml by yq, and RALPH_COMPLETE'),
+  report: z
+    .enum(['required', 'optional'])
+    .optional()
+    .describe(
+      'Standard mode: optional: an agent that ends well without a report has completed its phase; default required',
+    ),
   phases: z.array(Phase).optional().describe('Standard mode: the phases, in order'),
   worktree: WorkflowWorktree.optional().describe('Gives each sprint its own git worktree'),
   goalPrompt: z.string().optional().describe('Text added to the planning prompt'),

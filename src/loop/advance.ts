@@ -12,7 +12,7 @@ import type { StepEdit } from './core/way.ts'
 import { onAttemptEnded } from './iteration/attempt.ts'
 import { onChecksEnded, onReviewEnded } from './iteration/checks.ts'
 import { onGateEnded } from './iteration/gate.ts'
-import { onCheckpointMade, onHookEnded } from './iteration/hooks.ts'
+import { onCheckpointMade, onHookEnded, onHookSpawned } from './iteration/hooks.ts'
 import { acceptByAnswer } from './iteration/proof.ts'
 import { fromProgress, toProgress } from './progress-codec.ts'
 import { recompileSprint } from './recompile.ts'
@@ -59,6 +59,8 @@ function decide(sprint: Sprint, fact: Fact): Decision {
       return onChecksEnded(sprint, fact)
     case 'gate-ended':
       return onGateEnded(sprint, fact)
+    case 'hook-spawned':
+      return onHookSpawned(sprint, fact)
     case 'hook-ended':
       return onHookEnded(sprint, fact)
     case 'review-ended':

@@ -23,6 +23,8 @@ export interface Ports {
   readonly limits: AccountLimits
   /** LEARNINGS of earlier iterations. */
   readonly notes: () => Promise<string | undefined>
+  /** What the user wants every agent of the sprint to know; absent: nothing. */
+  readonly sharedContext?: () => Promise<string | undefined>
   /** Only for the notes protocol. */
   readonly lock?: NotesLock
   /** Limits how many hooks run at the same time. */
@@ -81,11 +83,15 @@ export type AgentRequest = {
   readonly answer?: string | undefined
   /** JSON Schema of the only acceptable answer; drivers enforce it if the agent program can. */
   readonly form?: Readonly<Record<string, unknown>> | undefined
+  /** Called with the id of the process that does the work, once it runs. */
+  readonly onStart?: ((pid: number) => void) | undefined
   readonly onEvent: (event: AgentEvent) => void
 }
 
 export interface AgentRunner {
   readonly name: string
+  /** Whether a prompt such as `/plugin:command` runs a command of the program; absent: unknown. */
+  readonly slashCommands?: boolean
   /** Absolute path of a transcript by its name. */
   transcriptPath: (transcript: string) => string
   /** Resolves with the outcome. After `signal` aborts, soon ends every process it started. Rejects only if the start failed. */
@@ -133,6 +139,8 @@ export type ShellRequest = {
   readonly command: string
   readonly timeoutMs: number
   readonly env?: Readonly<Record<string, string>>
+  /** Called with the id of the process, once it runs. */
+  readonly onStart?: ((pid: number) => void) | undefined
   /** `none`: outside the cell of the sprint. */
   readonly cell?: 'none' | undefined
 }

@@ -36,7 +36,7 @@ export function runSprint(loaded: Progress, ports: Ports, first: Fact, rules = a
     if (order.type === 'tell') return ports.observe(order.event)
     if (order.type === 'abort') return open.abort(order.what)
     const { signal, close } = open.add(order)
-    void performOrder(order, { progress, ports, signal })
+    void performOrder(order, { progress, ports, signal, send })
       .then((fact) => fact && facts.push(fact), failed)
       .finally(() => {
         close()

@@ -8,6 +8,7 @@ import { installedVersion, packageVersion } from '../io/assets.ts'
 import { defineCommand, parsePositiveNumber } from '../io/command.ts'
 import type { Io } from '../io/io.ts'
 import { caOption } from '../serve/ca-option.ts'
+import { resolveNotes } from '../serve/settings.ts'
 import { ralphHome } from '../../platform/ralph-home.ts'
 
 const options = {
@@ -24,7 +25,7 @@ const options = {
     type: 'string',
     value: 'DIR',
     description:
-      "join: where agents keep notes; {agent} is replaced by the agent's name (default ~/.ralph/notes/{agent})",
+      "join: where agents keep notes; {agent} is replaced by the agent's name (default RALPH_NOTES, else ~/.ralph/notes/{agent})",
   },
   update: {
     type: 'string',
@@ -163,7 +164,7 @@ function readMachineSettings(values: AgentsServerFlags, io: Io): MachineSettings
     labels: splitList(values.labels, ',') ?? usual.labels,
     roots: splitList(values.roots, ':')?.map((folder) => resolve(io.cwd, folder)) ?? usual.roots,
     slots: slots ?? usual.slots,
-    notes: values.notes === undefined ? usual.notes : resolve(io.cwd, values.notes),
+    notes: resolveNotes(values.notes, io),
     update: validateUpdateCommand(values.update),
     ...(values.shared === true && { shared: true }),
   }

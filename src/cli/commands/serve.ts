@@ -59,6 +59,12 @@ export const serve = defineCommand({
       value: 'N',
       description: 'daily backups of the embedded database to keep in <data>/backups (default 7; 0: make none)',
     },
+    notes: {
+      type: 'string',
+      value: 'DIR',
+      description:
+        "where agents on this computer keep notes; {agent} is replaced by the agent's name (default RALPH_NOTES, else ~/.ralph/notes/{agent})",
+    },
     shared: { type: 'boolean', description: 'let other users with a grant run agents on this computer, as you' },
     'no-machine': { type: 'boolean', description: 'run no agents on this computer' },
     ticket: { type: 'boolean', description: 'print a new sign-in address for the running backend' },

@@ -84,7 +84,7 @@ const welcomeLines = ({ origin, machinePort }: Backend, address: string, { place
 
 async function startLocalMachine(
   backend: Backend,
-  { dataFolder }: ServeSettings,
+  { dataFolder, notes }: ServeSettings,
   { io, log }: { readonly io: Io; readonly log: ReturnType<typeof createServeLog> },
 ): Promise<{ readonly machineId: string; readonly server: AgentsServer }> {
   const home = join(dataFolder, 'machine')
@@ -102,7 +102,7 @@ async function startLocalMachine(
     settings: {
       ...usual,
       roots: [...new Set([...usual.roots, io.cwd])],
-      notes: join(ralphHome(io), 'notes', '{agent}'),
+      notes,
     },
     log: (text, about) => log('info', text, about),
   })

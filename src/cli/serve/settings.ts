@@ -23,6 +23,7 @@ export type ServeFlags = {
   readonly 'machines-address'?: string
   readonly ca?: string
   readonly backups?: string
+  readonly notes?: string
 }
 
 export type ServeSettings = Pick<
@@ -47,6 +48,8 @@ export type ServeSettings = Pick<
   readonly backups: number
   /** The file with the certificate that the backend serves, for the commands of the same user. */
   readonly certificateFile?: string | undefined
+  /** Where agents on this computer keep their notes. */
+  readonly notes: string
 }
 
 const defaultPort = 7257
@@ -60,6 +63,7 @@ export function parseServeSettings(flags: ServeFlags, io: Io): ServeSettings {
   return {
     dataFolder,
     backups: parseBackupCount(flags.backups),
+    notes: resolveNotes(flags.notes, io),
     host: flags.host ?? '127.0.0.1',
     port: parsePort(flags.port, '--port') ?? defaultPort,
     tls: readTlsFiles(flags, io),
@@ -81,6 +85,12 @@ export function parseServeSettings(flags: ServeFlags, io: Io): ServeSettings {
             address: flags['machines-address'],
           }),
   }
+}
+
+/** An empty variable counts as unset. */
+export function resolveNotes(given: string | undefined, io: Io): string {
+  const chosen = given ?? (io.env['RALPH_NOTES'] || undefined)
+  return chosen === undefined ? join(ralphHome(io), 'notes', '{agent}') : resolve(io.cwd, chosen)
 }
 
 export const resolveDataFolder = (given: string | undefined, io: Io): string =>

@@ -103,6 +103,14 @@ export type Fact =
       readonly commit?: string | undefined
     }
   | {
+      readonly type: 'hook-spawned'
+      readonly at: number
+      readonly iteration: number
+      readonly hookId: string
+      /** Process that does the work. */
+      readonly pid: number
+    }
+  | {
       readonly type: 'hook-ended'
       readonly at: number
       readonly iteration: number
