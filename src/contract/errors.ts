@@ -158,6 +158,7 @@ export const errorCodes = {
   WORKSPACE_NOT_FOUND: notFound,
   NO_MACHINE: { status: 409, exit: 1, retry: true },
   DATABASE_UNAVAILABLE: { status: 503, exit: 1, retry: true },
+  DATABASE_DAMAGED: { status: 503, exit: 1, retry: false },
   DATABASE_NEWER: { status: 503, exit: 1, retry: false },
   DATABASE_IN_USE: { status: 409, exit: 1, retry: false },
   BACKUP_DAMAGED: { status: 422, exit: 1, retry: false },

@@ -160,6 +160,8 @@ export interface ShellRunner {
 
 export interface Clock {
   readonly now: () => number
+  /** Milliseconds that really passed since some moment, no matter how the clock is set; absent: as `now`. */
+  readonly steady?: () => number
   /** Resolves at that time, or as soon as `signal` aborts. */
   readonly waitUntil: (at: number, signal: AbortSignal) => Promise<void>
 }

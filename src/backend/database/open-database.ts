@@ -3,7 +3,7 @@ import { drizzle } from 'drizzle-orm/node-postgres'
 import { Pool } from 'pg'
 import { RalphError } from '../../contract/errors.ts'
 import { type FileLock, lockFile } from '../../platform/files/file-lock.ts'
-import { copyFolder, createPrivateFolder } from '../../platform/files/files.ts'
+import { copyFolder, createPrivateFolder, exists, listFolder } from '../../platform/files/files.ts'
 import { createDatabase, withPreparedStatements, type Database } from './database.ts'
 import { createEmbeddedSession } from './embedded-session.ts'
 import { migrate } from './migrate.ts'
@@ -99,9 +99,12 @@ async function openEmbedded(
   const assertDiskSpace = createDiskSpaceGuard(dataFolder)
   try {
     await assertDiskSpace()
+    await assertComplete(folder)
     if (place.template !== undefined) await unpackTemplateDatabase(place.template, folder)
     await createPrivateFolder(folder)
-    const lite = await openPglite(folder)
+    const lite = await openPglite(folder).catch((cause: unknown) => {
+      throw damagedDatabase(folder, `Postgres cannot open it (${databaseErrorMessage(cause)})`, cause)
+    })
     const pool = new Pool({
       user: 'postgres',
       database: 'postgres',
@@ -145,6 +148,19 @@ async function openEmbedded(
     throw error
   }
 }
+
+/** A folder with files but without PG_VERSION is a database that was copied in part: never replace it. */
+async function assertComplete(folder: string): Promise<void> {
+  if (exists(join(folder, 'PG_VERSION')) || (await listFolder(folder)).length === 0) return
+  throw damagedDatabase(folder, 'PG_VERSION is missing, so it is not a complete copy')
+}
+
+const damagedDatabase = (folder: string, why: string, cause?: unknown): RalphError =>
+  new RalphError('DATABASE_DAMAGED', `the embedded database is damaged: ${why}; nothing was replaced`, {
+    place: { file: folder },
+    hint: 'put a copy of this folder back; or move it away and start again: machines report from their journals what they did',
+    cause,
+  })
 
 /** Required by pg, but never dialled: all access goes through the pool. */
 const placeholderUrl = 'postgresql://postgres@localhost/postgres'

@@ -29,8 +29,13 @@ export type AttemptEnd =
   /** `session`: where the agent can continue. */
   | { readonly kind: 'aborted'; readonly session?: string | undefined }
 
-/** What happened. Times and random numbers arrive inside facts, so that the loop stays pure. */
-export type Fact =
+/**
+ * What happened. Times and random numbers arrive inside facts, so that the loop stays pure. `clockJumpMs`: how far the wall clock
+ * moved since the last fact without that time passing: it was set, or the computer slept.
+ */
+export type Fact = FactBody & { readonly clockJumpMs?: number | undefined }
+
+type FactBody =
   | {
       readonly type: 'started'
       readonly at: number
