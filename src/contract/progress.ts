@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { CellSettings, Network, NetworkUse, Walls } from './cell.ts'
-import { Check, CheckRoom } from './checks/check.ts'
+import { Check, CheckRoom } from './check.ts'
 import { fileObject } from './file-object.ts'
 import { Id, SprintId } from './ids.ts'
 import { FailureClass, Usage } from './outcome.ts'

@@ -1,10 +1,8 @@
 import { z } from 'zod'
 import { CellSettings, Network } from './cell.ts'
-import { CheckRoom } from './checks/check.ts'
-import { CheckEntry } from './checks/registry.ts'
-import { fileObject, partialFileObject } from './file-object.ts'
+import { CheckRoom, defineCheckKind, type CheckKind } from './check.ts'
+import { fileObject, partialFileObject, nonEmptyText } from './file-object.ts'
 import { Id } from './ids.ts'
-import { nonEmptyText } from './text.ts'
 import { Duration } from './time.ts'
 
 /** One agent program, or the first choice and its fallbacks. */
@@ -12,6 +10,17 @@ export const agentNames = z.union([nonEmptyText, z.array(nonEmptyText).min(1)])
 const count = z.int().min(0)
 /** A limit that users can switch off. */
 const switchable = <T extends z.ZodType>(value: T) => z.union([z.literal('off'), value])
+
+/** `run: npm test`: the command itself. */
+const commandCheck = defineCheckKind({
+  fields: { run: nonEmptyText.describe('Shell command that Ralph runs in the project; exit 0 means passed') },
+  toCommand: ({ run }) => ({ run }),
+})
+
+/** Every kind of check; adding one is a file and a row here. */
+const checkKinds: readonly [CheckKind, ...CheckKind[]] = [commandCheck]
+
+const CheckEntry: CheckKind = checkKinds.length === 1 ? checkKinds[0] : z.union(checkKinds)
 
 const hookCell = z.enum(['none'])
 const onFail = z.enum(['record', 'feed-back', 'block'])
