@@ -18,6 +18,8 @@ export interface PerIterationHook {
   readonly workflow?: string
   readonly prompt?: string
   readonly run?: string
+  /** If the agent program does not have the command of `workflow`. */
+  readonly 'fallback-prompt'?: string
   /** true: the next iteration does not wait for it. */
   readonly parallel: boolean
   readonly enabled: boolean

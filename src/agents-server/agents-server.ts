@@ -18,6 +18,7 @@ import { answerQuery, createQueryHandlers } from './queries.ts'
 import { runMachineCommand, createMachineCommands, type MachineCommand } from './commands.ts'
 import { openDiskMailbox, type DiskMailbox, type IncomingMessage } from './disk-mailbox.ts'
 import { createInventory, type MachineSettings } from './inventory.ts'
+import { arianaNotes } from './notes.ts'
 import { openJobs, type JobParts, type Jobs } from './jobs.ts'
 import { openLease, type Lease } from './lease.ts'
 import { lockMachineFolder, type OwnedFolder } from './machine-folder.ts'
@@ -175,6 +176,7 @@ function createMessageHandler(
     version,
     now: Date.now,
     changed,
+    earlierNotes: parts.env['HOME'] ? arianaNotes(parts.env['HOME']) : undefined,
     install: async (wanted) => {
       parts.policy.assertUpdate()
       await updates.install(wanted)

@@ -14,6 +14,8 @@ export type CommandParts = {
   readonly version: string
   readonly now: () => number
   readonly changed: () => void
+  /** Notes of another program that new agents start with. */
+  readonly earlierNotes?: string | undefined
   readonly install: (version: string) => Promise<void>
 }
 
@@ -46,7 +48,7 @@ export function createMachineCommands(parts: CommandParts): MachineCommands {
     },
     'ralph-mode-setup': async ({ agentId, taskDescription }) => {
       const { notes } = agents.requireReady(agentId)
-      await prepareNotes(notes, taskDescription, now())
+      await prepareNotes(notes, taskDescription, now(), parts.earlierNotes)
       return { ...success, directory: notes }
     },
     'ralph-mode-end': async ({ agentId }) => {

@@ -6,6 +6,7 @@ import { lockName, outcomeName } from '../loop/ways/notes/notes-prompt.ts'
 import type { LockState } from '../loop/core/way.ts'
 import { writeFileAtomic } from '../platform/files/atomic-file.ts'
 import {
+  copyFolder,
   exists,
   isFolder,
   listFolder,
@@ -28,8 +29,23 @@ const maxNoteLength = 64 * 1024
 export const notesFolder = (configured: string, agent: string): string =>
   configured.includes('{agent}') ? configured.replaceAll('{agent}', agent) : configured
 
-/** Prepares the folder for a task. Notes of earlier tasks stay; the same task is not written twice. */
-export async function prepareNotes(folder: string, task: string, now: number): Promise<void> {
+/** Where the agents of Ariana kept their notes. */
+export const arianaNotes = (userHome: string): string => join(userHome, '.ariana-ralph-notes')
+
+/** A new agent starts with the notes of Ariana, if there are any. They stay where they are; their lock means nothing here. */
+async function takeOverNotes(folder: string, earlier: string): Promise<void> {
+  if (folder === earlier || exists(folder) || !exists(join(earlier, readme))) return
+  await createFolder(join(folder, '..'))
+  await copyFolder(earlier, folder)
+  await removeFile(join(folder, lockName))
+}
+
+/**
+ * Prepares the folder for a task. Notes of earlier tasks stay; the same task is not written twice. `earlier`: notes of another
+ * program to start with.
+ */
+export async function prepareNotes(folder: string, task: string, now: number, earlier?: string): Promise<void> {
+  if (earlier !== undefined) await takeOverNotes(folder, earlier)
   await createFolder(folder)
   const before = await readTextIfExists(join(folder, readme))
   const isWritten = before !== undefined && findLastTask(before) === task.trim()

@@ -16,6 +16,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'Check a workflow file',
     load: async () => (await import('./commands/validate.ts')).validate,
   },
+  migrate: {
+    summary: 'Take over the sprints and workflows of m42-sprint',
+    load: async () => (await import('./migrate/migrate.ts')).migrate,
+  },
   run: { summary: 'Run a sprint until its goal is reached', load: async () => (await import('./commands/run.ts')).run },
   status: { summary: 'Show the status of sprints', load: async () => (await import('./commands/status.ts')).status },
   watch: {
@@ -77,6 +81,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'Run the backend: the page, the API, and agents on this computer',
     load: async () => (await import('./commands/serve.ts')).serve,
   },
+  backup: {
+    summary: 'Back up the database of the backend, check a backup, or restore one',
+    load: async () => (await import('./commands/backup.ts')).backup,
+  },
   'agents-server': {
     summary: 'Connect this computer to a backend and run its work',
     load: async () => (await import('./commands/agents-server.ts')).agentsServer,
@@ -84,6 +92,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
   machine: {
     summary: 'Connect, approve and manage machines',
     load: async () => (await import('./commands/machine.ts')).machine,
+  },
+  user: {
+    summary: 'Invite users, and list them',
+    load: async () => (await import('./commands/user.ts')).user,
   },
   completion: {
     summary: 'Print a shell completion script',

@@ -19,7 +19,7 @@ export type EmitInput = {
 export function emitProgress(compilation: Compilation, { hooks, worktree, steps, expansion }: EmitInput): Progress {
   const { sprint, main, settings, sprintId } = compilation
   const { name, owner, created } = sprint.value
-  const { goalPrompt, reflectionPrompt, protocol } = main.value
+  const { goalPrompt, reflectionPrompt, protocol, report } = main.value
   const { proof, frozen, mayChange, room, sandbox, cell, network } = settings
   const { ralph, limits, timeouts, agent, model, doneWhen, review, checkpoint, env, notify, prices } = settings
   return {
@@ -31,6 +31,7 @@ export function emitProgress(compilation: Compilation, { hooks, worktree, steps,
     status: 'not-started',
     mode: main.value.mode ?? 'standard',
     ...(protocol === 'classic' && { protocol }),
+    ...(report === 'optional' && expansion && { report }),
     goal: sprint.value.goal ?? '',
     ralph: { ...ralph, ...omitUndefined({ goalPrompt, reflectionPrompt }), idleCount: 0 },
     ...omitUndefined({ proof, frozen, mayChange, room, sandbox, cell, network }),

@@ -11,6 +11,8 @@ export const AgentEvent = z.discriminatedUnion('kind', [
     model: z.string().optional(),
     /** Version of the agent program, if it reports one. */
     version: z.string().optional(),
+    /** Commands of plugins that the program has, as `plugin:command`; absent: unknown. */
+    commands: z.array(z.string()).optional(),
   }),
   z.object({ kind: z.literal('text'), text: z.string() }),
   z.object({

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { CellSettings, Network, NetworkUse, Walls } from './cell.ts'
-import { Check, CheckRoom } from './checks/check.ts'
+import { Check, CheckRoom } from './check.ts'
 import { fileObject } from './file-object.ts'
 import { Id, SprintId } from './ids.ts'
 import { FailureClass, Usage } from './outcome.ts'
@@ -264,6 +264,7 @@ export const Progress = fileObject({
     .describe(
       'How the agent signals the end: by a report, by its notes and their lock (Ralph Mode of the fleet), or by `RALPH_COMPLETE:` (classic). Absent: `report`',
     ),
+  report: z.literal('optional').optional().describe('Standard mode: a phase may end without a report'),
   goal: z.string().describe('What to achieve'),
   ralph: RalphState.describe('State of the goal-driven loop'),
   agent: z.array(z.string()).optional().describe('Agent programs as in SPRINT.yaml: first choice, then fallbacks'),
@@ -287,7 +288,10 @@ export const Progress = fileObject({
   mayChange: z.array(z.string()).optional().describe('As in SPRINT.yaml'),
   room: CheckRoom.optional().describe('As in SPRINT.yaml'),
   review: fileObject({ agent: z.string(), model: z.string().optional() }).optional().describe('As in SPRINT.yaml'),
-  checkpoint: z.boolean().optional().describe('As in SPRINT.yaml'),
+  checkpoint: z
+    .union([z.boolean(), z.literal('branch')])
+    .optional()
+    .describe('As in SPRINT.yaml'),
   sandbox: z.enum(['auto', 'required', 'off']).optional().describe('As in SPRINT.yaml'),
   cell: CellSettings.optional().describe('As in SPRINT.yaml'),
   network: Network.optional().describe('As in SPRINT.yaml'),

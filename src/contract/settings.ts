@@ -1,10 +1,8 @@
 import { z } from 'zod'
 import { CellSettings, Network } from './cell.ts'
-import { CheckRoom } from './checks/check.ts'
-import { CheckEntry } from './checks/registry.ts'
-import { fileObject, partialFileObject } from './file-object.ts'
+import { CheckRoom, defineCheckKind, type CheckKind } from './check.ts'
+import { fileObject, partialFileObject, nonEmptyText } from './file-object.ts'
 import { Id } from './ids.ts'
-import { nonEmptyText } from './text.ts'
 import { Duration } from './time.ts'
 
 /** One agent program, or the first choice and its fallbacks. */
@@ -12,6 +10,17 @@ export const agentNames = z.union([nonEmptyText, z.array(nonEmptyText).min(1)])
 const count = z.int().min(0)
 /** A limit that users can switch off. */
 const switchable = <T extends z.ZodType>(value: T) => z.union([z.literal('off'), value])
+
+/** `run: npm test`: the command itself. */
+const commandCheck = defineCheckKind({
+  fields: { run: nonEmptyText.describe('Shell command that Ralph runs in the project; exit 0 means passed') },
+  toCommand: ({ run }) => ({ run }),
+})
+
+/** Every kind of check; adding one is a file and a row here. */
+const checkKinds: readonly [CheckKind, ...CheckKind[]] = [commandCheck]
+
+const CheckEntry: CheckKind = checkKinds.length === 1 ? checkKinds[0] : z.union(checkKinds)
 
 const hookCell = z.enum(['none'])
 const onFail = z.enum(['record', 'feed-back', 'block'])
@@ -25,6 +34,13 @@ export const Hook = fileObject({
     ),
   workflow: nonEmptyText.optional().describe('`plugin:command`, or the name of a workflow in .claude/workflows'),
   run: nonEmptyText.optional().describe('Shell command'),
+  fallbackPrompt: nonEmptyText
+    .optional()
+    .describe('Prompt to use if the agent program does not have the command that `workflow` names'),
+  calls: z
+    .array(nonEmptyText)
+    .optional()
+    .describe('Written by Ralph: the prompts of a workflow with several phases, one call each'),
   parallel: z.boolean().default(true).describe('true: in the background; false: the next iteration waits for it'),
   enabled: z.boolean().default(true).describe('Whether the hook runs'),
   onFail: onFail
@@ -169,7 +185,10 @@ export const settings = {
   model: nonEmptyText.optional().describe("Model name; default: the driver's own"),
   limits: partialFileObject(limits).optional().describe('Limits at which the sprint stops'),
   timeouts: partialFileObject(timeouts).optional().describe('Timeouts for attempts and hooks'),
-  checkpoint: z.boolean().optional().describe('Make a checkpoint commit after every iteration; default true'),
+  checkpoint: z
+    .union([z.boolean(), z.literal('branch')])
+    .optional()
+    .describe('Checkpoint commit after every iteration; branch: also on the branch ralph/<sprint-id>; default true'),
   sandbox: z
     .enum(['auto', 'required', 'off'])
     .optional()

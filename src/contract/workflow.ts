@@ -1,9 +1,8 @@
 import { z } from 'zod'
-import { fileObject } from './file-object.ts'
+import { fileObject, nonEmptyText } from './file-object.ts'
 import { cleanupModes, Phase } from './phases.ts'
 import { SprintMode } from './progress.ts'
 import { Hook, settings } from './settings.ts'
-import { nonEmptyText } from './text.ts'
 
 const WorkflowWorktree = fileObject({
   enabled: z.boolean().describe('Whether sprints get their own git worktree'),
@@ -22,6 +21,12 @@ export const Workflow = fileObject({
     .enum(['report', 'classic'])
     .optional()
     .describe('Ralph mode: report (default): a JSON report; classic: PROGRESS.yaml by yq, and RALPH_COMPLETE'),
+  report: z
+    .enum(['required', 'optional'])
+    .optional()
+    .describe(
+      'Standard mode: optional: an agent that ends well without a report has completed its phase; default required',
+    ),
   phases: z.array(Phase).optional().describe('Standard mode: the phases, in order'),
   worktree: WorkflowWorktree.optional().describe('Gives each sprint its own git worktree'),
   goalPrompt: z.string().optional().describe('Text added to the planning prompt'),

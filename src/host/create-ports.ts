@@ -5,17 +5,19 @@ import { identifyAccount } from '../agents/supervise/environment.ts'
 import { superviseShell } from '../agents/supervise/shell.ts'
 import { superviseAgent } from '../agents/supervise/supervisor.ts'
 import type { Progress } from '../contract/progress.ts'
+import { readTextIfExists } from '../platform/files/files.ts'
 import { systemClock } from '../platform/clock.ts'
 import type { AccountLimits, ClaimProver, Ports, ShellRunner } from '../runtime/ports.ts'
 import { redactAgent, redactShell } from '../runtime/redact-ports.ts'
 import { openAccountLimits } from '../storage/accounts/account-limits.ts'
 import { createProjectRedactor } from '../storage/accounts/secrets.ts'
+import { showOnBranch } from '../storage/git/checkpoint-branch.ts'
 import { createProjectFiles } from '../storage/git/project-files.ts'
 import { openWorkspace } from '../storage/git/workspace.ts'
 import { commitToBranch, removeWorktree } from '../storage/git/worktree.ts'
 import { createDiskPort } from '../storage/sprint/disk.ts'
 import { readLearnings } from '../storage/sprint/learnings.ts'
-import { removeNewLinks } from '../storage/state/sprint-folder.ts'
+import { removeNewLinks, sharedContextPath } from '../storage/state/sprint-folder.ts'
 
 /** The environment that agents inherit from. */
 export type HostEnvironment = Readonly<Record<string, string | undefined>>
@@ -64,12 +66,17 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
         redactAgent(guard(superviseAgent({ ...place, ...settings, ...options.chooseAgent(name, model) })), redactor),
       ),
     shell,
-    workspace: hasWorktree ? commitToBranch(workspace, folder, worktree.branch) : workspace,
+    workspace: hasWorktree
+      ? commitToBranch(workspace, folder, worktree.branch)
+      : progress.checkpoint === 'branch'
+        ? showOnBranch(workspace, folder, `ralph/${sprintId}`)
+        : workspace,
     projectFiles: createProjectFiles(folder, sprintDir),
     ...(options.createProver && { prover: options.createProver((text) => redactor()(text)) }),
     cleanWorktree: async () => worktree && removeWorktree({ project, worktree }),
     limits: options.limits,
     notes: () => readLearnings(sprintDir, redactor()),
+    sharedContext: () => readTextIfExists(sharedContextPath(sprintDir)),
     ...(lock && { lock }),
     hookSlots: options.hookSlots,
     notify: options.createNotify(shell),

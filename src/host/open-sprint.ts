@@ -2,7 +2,8 @@ import { RalphError } from '../contract/errors.ts'
 import type { Progress } from '../contract/progress.ts'
 import type { Redact } from '../contract/redact.ts'
 import { recompile } from '../loop/recompile.ts'
-import { openSprintStore, type SprintStore } from '../storage/sprint/sprint-store.ts'
+import { openSprintStore, type OpenedStore, type SprintStore } from '../storage/sprint/sprint-store.ts'
+import type { ExternalChanges } from '../storage/edits/edit-watch.ts'
 import { exists } from '../platform/files/files.ts'
 import { journalFolder } from '../storage/state/journal.ts'
 import { readProgressFile } from '../storage/state/progress-file.ts'
@@ -22,7 +23,9 @@ export type SprintToOpen = {
   readonly acceptChanges?: ((changes: readonly string[]) => Promise<void>) | undefined
 }
 
-export type OpenedSprint = {
+export type OpenedSprint = Pick<OpenedStore, 'imported'> & {
+  /** What was edited in PROGRESS.yaml since the last run: it counts before the next prompt. */
+  readonly edited: ExternalChanges
   readonly store: SprintStore
   /** The state after the changes. */
   readonly progress: Progress
@@ -39,15 +42,28 @@ export type OpenedSprint = {
 export async function openSprint({ compiled, redact, acceptChanges, ...options }: SprintToOpen): Promise<OpenedSprint> {
   // Without a journal PROGRESS.yaml is all there is: if it is unreadable, refuse before anything is written.
   if (!exists(journalFolder(options.sprintDir))) await readProgressFile(options.sprintDir)
-  const opened = await openSprintStore({ ...options, ...(redact && { redact }), fold: applyFactToProgress }, compiled)
+  const adopt = compiled && ((imported: Progress) => adoptPlan(imported, compiled, options.now()))
+  const opened = await openSprintStore(
+    { ...options, adopt, ...(redact && { redact }), fold: applyFactToProgress },
+    compiled,
+  )
   if (!opened) throw notCompiledError(options.sprintDir)
   try {
     await writeGitignore(options.sprintDir)
-    return { ...opened, ...(await applyChanges({ ...opened, acceptChanges }, compiled, options.now())) }
+    const edited = await opened.store.settleEdits()
+    const current = { ...opened, progress: opened.store.current() }
+    return { ...current, edited, ...(await applyChanges({ ...current, acceptChanges }, compiled, options.now())) }
   } catch (error) {
     await opened.store.close()
     throw error
   }
+}
+
+/** Another program ran the sprint, so there is no earlier plan that an agent could have changed. */
+function adoptPlan(imported: Progress, compiled: Progress, at: number): Progress {
+  if (imported.mode !== compiled.mode) return imported
+  const { progress } = recompile(imported, compiled, at)
+  return compiled.protocol === undefined ? progress : { ...progress, protocol: compiled.protocol }
 }
 
 async function applyChanges(

@@ -12,7 +12,7 @@ import type { StepEdit } from './core/way.ts'
 import { onAttemptEnded } from './iteration/attempt.ts'
 import { onChecksEnded, onReviewEnded } from './iteration/checks.ts'
 import { onGateEnded } from './iteration/gate.ts'
-import { onCheckpointMade, onHookEnded } from './iteration/hooks.ts'
+import { onCheckpointMade, onHookEnded, onHookSpawned } from './iteration/hooks.ts'
 import { acceptByAnswer } from './iteration/proof.ts'
 import { fromProgress, toProgress } from './progress-codec.ts'
 import { recompileSprint } from './recompile.ts'
@@ -40,11 +40,19 @@ const startsWork = ({ type }: Fact): boolean =>
   !['recompiled', 'answered', 'told', 'message-withdrawn', 'notified'].includes(type)
 
 /** Time since the last fact counts as work if something was running. Time between runs does not. */
-function countActiveTime(sprint: Sprint, { type, at }: Fact): Sprint {
+function countActiveTime(given: Sprint, { type, at, clockJumpMs = 0 }: Fact): Sprint {
+  const sprint = clockJumpMs === 0 ? given : moveTimes(given, clockJumpMs)
   const { status, live, stats } = sprint
   const atWork = status === 'in-progress' && (live.length === 0 || live.some(({ stage }) => stage !== 'waiting'))
   const passed = atWork && type !== 'started' ? at - (stats.updatedAt ?? at) : 0
   return setStats(sprint, { activeMs: stats.activeMs + (passed > 0 ? passed : 0), updatedAt: at })
+}
+
+/** After the clock has jumped, what runs has run as long as before. */
+function moveTimes(sprint: Sprint, byMs: number): Sprint {
+  const { updatedAt } = sprint.stats
+  const live = sprint.live.map((iteration) => ({ ...iteration, startedAt: iteration.startedAt + byMs }))
+  return { ...(updatedAt === undefined ? sprint : setStats(sprint, { updatedAt: updatedAt + byMs })), live }
 }
 
 function decide(sprint: Sprint, fact: Fact): Decision {
@@ -59,6 +67,8 @@ function decide(sprint: Sprint, fact: Fact): Decision {
       return onChecksEnded(sprint, fact)
     case 'gate-ended':
       return onGateEnded(sprint, fact)
+    case 'hook-spawned':
+      return onHookSpawned(sprint, fact)
     case 'hook-ended':
       return onHookEnded(sprint, fact)
     case 'review-ended':

@@ -35,5 +35,7 @@ export function buildIterationPrompt(progress: Progress, iteration: PromptInput)
 }
 
 /** Reads the report of a turn that ended well. */
-export const readAttemptReport = (progress: Progress, message: AgentMessage, prompt: string): AttemptEnd =>
-  getWay(fromProgress(progress)).read(message, prompt)
+export function readAttemptReport(progress: Progress, message: AgentMessage, prompt: string): AttemptEnd {
+  const sprint = fromProgress(progress)
+  return getWay(sprint).read(message, prompt, sprint)
+}

@@ -3,7 +3,9 @@ import type { AgentEvent, SprintEvent } from '../contract/events.ts'
 import type { Outcome, Usage } from '../contract/outcome.ts'
 import type { CheckResult, Progress, SprintStatus } from '../contract/progress.ts'
 import type { Proof, ProofBaseline } from '../contract/proof.ts'
-import type { Check } from '../contract/checks/check.ts'
+import type { Check } from '../contract/check.ts'
+import type { NotificationQuestion } from './channels/channel.ts'
+import type { NotifyTarget } from './channels/registry.ts'
 import type { Fact } from '../loop/core/fact.ts'
 import type { AttemptBudget } from '../loop/core/limits.ts'
 import type { LockState } from '../loop/core/way.ts'
@@ -23,6 +25,8 @@ export interface Ports {
   readonly limits: AccountLimits
   /** LEARNINGS of earlier iterations. */
   readonly notes: () => Promise<string | undefined>
+  /** What the user wants every agent of the sprint to know; absent: nothing. */
+  readonly sharedContext?: () => Promise<string | undefined>
   /** Only for the notes protocol. */
   readonly lock?: NotesLock
   /** Limits how many hooks run at the same time. */
@@ -81,11 +85,15 @@ export type AgentRequest = {
   readonly answer?: string | undefined
   /** JSON Schema of the only acceptable answer; drivers enforce it if the agent program can. */
   readonly form?: Readonly<Record<string, unknown>> | undefined
+  /** Called with the id of the process that does the work, once it runs. */
+  readonly onStart?: ((pid: number) => void) | undefined
   readonly onEvent: (event: AgentEvent) => void
 }
 
 export interface AgentRunner {
   readonly name: string
+  /** Whether a prompt such as `/plugin:command` runs a command of the program; absent: unknown. */
+  readonly slashCommands?: boolean
   /** Absolute path of a transcript by its name. */
   transcriptPath: (transcript: string) => string
   /** Resolves with the outcome. After `signal` aborts, soon ends every process it started. Rejects only if the start failed. */
@@ -133,6 +141,8 @@ export type ShellRequest = {
   readonly command: string
   readonly timeoutMs: number
   readonly env?: Readonly<Record<string, string>>
+  /** Called with the id of the process, once it runs. */
+  readonly onStart?: ((pid: number) => void) | undefined
   /** `none`: outside the cell of the sprint. */
   readonly cell?: 'none' | undefined
 }
@@ -152,6 +162,8 @@ export interface ShellRunner {
 
 export interface Clock {
   readonly now: () => number
+  /** Milliseconds that really passed since some moment, no matter how the clock is set; absent: as `now`. */
+  readonly steady?: () => number
   /** Resolves at that time, or as soon as `signal` aborts. */
   readonly waitUntil: (at: number, signal: AbortSignal) => Promise<void>
 }
@@ -181,10 +193,6 @@ export interface AccountLimits {
   readonly limitedUntil: (agent: string) => Promise<number | undefined>
   readonly record: (agent: string, until: number) => Promise<void>
 }
-
-export type NotifyTarget = NonNullable<Progress['notify']>[number]
-
-export type NotificationQuestion = Omit<NonNullable<Progress['humanNeeded']>, 'askedAt'>
 
 export type SprintNotification = {
   readonly sprintId: string

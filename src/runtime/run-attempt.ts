@@ -26,6 +26,7 @@ export async function runAttempt(
   if (unlocked) return { ...unlocked, iteration, attempt, random: ports.random() }
   const attemptPrompt = buildAttemptPrompt(progress, live, {
     notes: await ports.notes(),
+    shared: await ports.sharedContext?.(),
     notesFolder: ports.lock?.folder,
     progressFile: agent.transcriptPath('../PROGRESS.yaml'),
   })

@@ -3,8 +3,11 @@ import { once } from 'node:events'
 import { chmod } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { expect, it } from 'vitest'
+import { stripVTControlCharacters } from 'node:util'
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect, it, onTestFinished } from 'vitest'
 import { ralphProgram, root } from '../support/paths.ts'
+import { waitUntil } from '../support/sprint.ts'
 import { claude } from './real-agents.ts'
 import { createRealSprint, installed } from './real-sprint.ts'
 import * as scenario from './scenarios.ts'
@@ -41,8 +44,74 @@ it('installs as a plugin from the marketplace of this repository', async () => {
   expect({ exitCode, status: (await sprint.progress()).status }).toEqual({ exitCode: 0, status: 'completed' })
 })
 
-/** Starts the real program as a user would, with `ralph` on PATH. */
-async function startClaude(sprint: Awaited<ReturnType<typeof createRealSprint>>, ...args: readonly string[]) {
+/** What each command says to the model, and what of its arguments. */
+const said: readonly (readonly [command: string, args: string, says: string])[] = [
+  ['start-sprint', 'Ship it', 'Once the user agrees, run `ralph run'],
+  ['init-sprint', 'Ship it', 'Suggest checks for `done-when`'],
+  ['sprint-status', 's', 'Say in a few lines where it stands'],
+  ['pause-sprint', 's', 'Say when it will be paused'],
+  ['resume-sprint', 's', 'If it waits for an answer'],
+  ['stop-sprint', 's', 'Say when it will stop'],
+  ['add-step', 's write docs', 'Please add this step to the plan'],
+  ['import-steps', 'prd.json', 'It reads prd.json'],
+  ['sprint-watch', 's', 'Report each finished iteration in one line'],
+  ['cleanup-sprint', 's', 'Delete nothing unless the user names what to delete'],
+  ['ralph-mode', 'Ship it', 'Without a task, explain in a few lines'],
+]
+
+it.each(said)('runs /%s %s with -p', async (command, args, says) => {
+  const sprint = await createRealSprint(claude, [{ text: 'Understood.' }])
+  await sprint.ralph('plugin', 'install', '--yes')
+
+  expect(await startClaude(sprint, '-p', `/${command} ${args}`)).toMatchObject({ exitCode: 0, stdout: 'Understood.\n' })
+
+  const [asked] = sprint.model.requests
+  expect(asked?.text).toContain(says)
+  expect(asked?.text).toContain(`Given: ${args}`)
+})
+
+it('runs /run-sprint and /sprint-status as typed in a terminal', async () => {
+  const sprint = await createRealSprint(claude, [
+    runsIt,
+    scenario.claim,
+    { text: 'The sprint is done.' },
+    { text: 'It is completed.' },
+  ])
+  await sprint.ralph('plugin', 'install', '--yes')
+  const trusted = {
+    hasTrustDialogAccepted: true,
+    hasCompletedProjectOnboarding: true,
+    allowedTools: ['Bash(ralph run:*)'],
+  }
+  const known = {
+    hasCompletedOnboarding: true,
+    theme: 'dark',
+    bypassPermissionsModeAccepted: true,
+    customApiKeyResponses: { approved: ['test-key'], rejected: [] },
+    projects: { [sprint.at()]: trusted },
+  }
+  await sprint.write('../home/.claude.json', JSON.stringify(known))
+  const terminal = await typeIntoClaude(sprint)
+
+  await terminal.sees('for agents')
+  await terminal.enter('/run-sprint s')
+  await waitUntil(
+    'the sprint to be done',
+    async () => sprint.has('s/PROGRESS.yaml') && (await sprint.progress()).status === 'completed',
+  )
+  await terminal.sees('The sprint is done.')
+  await terminal.enter('/sprint-status')
+  await terminal.sees('It is completed.')
+
+  const asked = sprint.model.requests.map(({ text: request }) => request)
+  expect(asked.some((request) => request.includes('Start it in the background with the Bash tool'))).toBe(true)
+  expect(asked.some((request) => request.includes('All sprints of this project'))).toBe(true)
+})
+
+type RealSprint = Awaited<ReturnType<typeof createRealSprint>>
+
+/** The environment of a user with `ralph` on PATH. */
+async function createUser(sprint: RealSprint) {
   const folder = await installed('claude')
   await sprint.write('../path/ralph', `#!/bin/sh\nexec '${process.execPath}' '${ralphProgram}' "$@"\n`)
   await chmod(sprint.at('../path/ralph'), 0o755)
@@ -53,7 +122,42 @@ async function startClaude(sprint: Awaited<ReturnType<typeof createRealSprint>>,
     IS_SANDBOX: '1',
     ...claude.env?.(sprint.model.url),
   }
-  const child = spawn(join(folder, 'claude'), args, { cwd: sprint.at(), env, stdio: ['ignore', 'pipe', 'pipe'] })
+  return { program: join(folder, 'claude'), options: { cwd: sprint.at(), env } }
+}
+
+/** Starts the real program as a user would. */
+async function startClaude(sprint: RealSprint, ...args: readonly string[]) {
+  const { program, options } = await createUser(sprint)
+  const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
   return { exitCode: child.exitCode, stdout, stderr }
+}
+
+/** The real program in a terminal (a pty, by `script`). */
+async function typeIntoClaude(sprint: RealSprint) {
+  const { program, options } = await createUser(sprint)
+  const command = `stty cols 120 rows 40; exec '${program}' --dangerously-skip-permissions`
+  const env = { ...options.env, TERM: 'xterm-256color', SHELL: '/bin/sh', LANG: 'C.UTF-8' }
+  const child = spawn('script', ['--quiet', '--flush', '--return', '--command', command, '/dev/null'], {
+    cwd: options.cwd,
+    env,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  let shown = ''
+  child.stdout.setEncoding('utf8').on('data', (more: string) => (shown += stripVTControlCharacters(more)))
+  const ended = once(child, 'close')
+  onTestFinished(async () => {
+    child.kill('SIGKILL')
+    await ended
+  })
+  const squeeze = (words: string) => words.replaceAll(/\s+/g, '')
+  return {
+    sees: (words: string) => waitUntil(`"${words}" on the terminal`, () => squeeze(shown).includes(squeeze(words))),
+    /** Enter is a key of its own: the program takes a line that comes at once for pasted text. */
+    async enter(line: string) {
+      child.stdin.write(line)
+      await pause(1500)
+      child.stdin.write('\r')
+    },
+  }
 }

@@ -238,8 +238,20 @@ function onClaudeInit(stream: ClaudeStream, entry: JsonObject): AgentEvent[] {
   stream.sessionId = id
   const model = asText(entry['model'])
   const version = asText(entry['claude_code_version'])
-  return [{ kind: 'session', id, ...(model !== undefined && { model }), ...(version !== undefined && { version }) }]
+  const known = entry['slash_commands']
+  const commands = Array.isArray(known) ? { commands: known.flatMap((name) => pluginCommand(name)) } : {}
+  return [
+    {
+      kind: 'session',
+      id,
+      ...(model !== undefined && { model }),
+      ...(version !== undefined && { version }),
+      ...commands,
+    },
+  ]
 }
+
+const pluginCommand = (name: unknown): string[] => (typeof name === 'string' && name.includes(':') ? [name] : [])
 
 function onApiRetry(stream: ClaudeStream, entry: JsonObject): AgentEvent[] {
   const attempt = asNumber(entry['attempt'])

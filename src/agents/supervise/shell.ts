@@ -25,7 +25,7 @@ export type ShellOptions = AttemptLocation & {
  * variables, or as the user with all of them where there is no cell.
  */
 export const superviseShell = (options: ShellOptions): ShellRunner => ({
-  async run({ timeoutMs, command, env: extra = {}, cell: chosen, ...request }, signal) {
+  async run({ timeoutMs, command, env: extra = {}, cell: chosen, onStart, ...request }, signal) {
     const { sprintDir, cwd, env, onNote, pass = [] } = options
     const cell = chosen === 'none' ? undefined : options.cell
     const { folder, mark, showAgain } = await claimAttemptFolder(
@@ -47,6 +47,7 @@ export const superviseShell = (options: ShellOptions): ShellRunner => ({
       stdin: '',
       files: {},
       mark,
+      onStart,
       onOutput: tail.push,
       onJoined: (ranMs) => (started -= ranMs),
       overdue: (bytes) => {

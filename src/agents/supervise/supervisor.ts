@@ -49,6 +49,7 @@ export function superviseAgent(options: AgentOptions): AgentRunner {
   const { driver, sprintDir, cwd, project = cwd, model, sandbox, onNote } = options
   return {
     name: driver.name,
+    slashCommands: driver.slashCommands === true,
     transcriptPath: (transcript) => join(sprintDir, 'transcripts', transcript),
     async run(request, signal) {
       const { folder, mark, showAgain } = await claimAttemptFolder(sprintDir, request)
@@ -78,6 +79,7 @@ export function superviseAgent(options: AgentOptions): AgentRunner {
         stdin: request.prompt,
         files: { ...invocation.files, ...files },
         mark,
+        onStart: request.onStart,
         onOutput: watch.onOutput,
         onJoined: watch.onJoined,
         overdue: watch.overdue,

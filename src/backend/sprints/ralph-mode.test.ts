@@ -144,8 +144,10 @@ describe.each(kinds)('Ralph Mode on %s', (kind) => {
     await waitUntil(agent.sprints, ([row]) => row?.status === 'needs-human')
     const open = () => database.db.select().from(questions).where(eq(questions.sprintId, sprintId))
     expect(await open()).toMatchObject([{ status: 'open', reason: 'Which key?' }])
-    expect(await agent.row()).toMatchObject({ state: 'idle', inRalphMode: true })
+    // Seed 002:225-231: the lock is gone, so Ralph Mode is off. The question stays (row 188).
+    expect(await agent.row()).toMatchObject({ state: 'idle', inRalphMode: false, ralphModeTaskDescription: null })
     await answerSprint(fleet, sprintId, 'the blue one', requester)
+    await waitUntil(agent.row, (row) => row?.inRalphMode === true)
     await waitUntil(agent.sprints, ([row]) => row?.status === 'completed')
     expect(await open()).toMatchObject([{ status: 'answered', answer: 'the blue one', answeredBy: 'somebody' }])
     expect((await agent.prompts()).at(-1)?.prompt).toContain('Answer: the blue one')

@@ -40,8 +40,8 @@ async function updateQuestion(t: AgentTransaction, sprint: SprintRow): Promise<v
   await recordRowChanges(t, { kind: 'question', agentId: t.agent.id, questionId: id })
 }
 
-/** Statuses from which Ralph Mode can continue, on its own or after user input. */
-const continuingStatuses: readonly SprintStatus[] = ['not-started', 'in-progress', 'parked', 'paused', 'needs-human']
+/** Statuses in which Ralph Mode is on. An agent that is stuck has left it; the answer to its question brings it back. */
+const continuingStatuses: readonly SprintStatus[] = ['not-started', 'in-progress', 'parked', 'paused']
 
 /** An existing lock means Ralph Mode, so it is removed at the end, but not while the agent works. */
 async function updateRalphMode(t: AgentTransaction, sprint: SprintRow): Promise<void> {

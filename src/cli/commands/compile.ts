@@ -8,6 +8,7 @@ import type { Io } from '../io/io.ts'
 import { compilePlan } from '../sprint/compile-plan.ts'
 import { createFreshFolder } from '../sprint/new-sprint.ts'
 import { displayPath } from '../io/display-path.ts'
+import { importLines } from '../sprint/import-lines.ts'
 import { openSprint } from '../../host/open-sprint.ts'
 
 export const compileCommand = defineCommand({
@@ -43,10 +44,11 @@ export const compileCommand = defineCommand({
       if (values.json === true) io.print(JSON.stringify({ valid: false, diagnostics }))
       return 1
     }
-    const { store, progress, changes } = await openSprint({ sprintDir, compiled: plan.compiled, now: io.now })
+    const { store, progress, changes, imported } = await openSprint({ sprintDir, compiled: plan.compiled, now: io.now })
     await store.close()
     const folder = displayPath(sprintDir, io)
-    if (values.json === true) io.print(JSON.stringify({ valid: true, diagnostics, folder, changes }))
+    if (values.json === true) io.print(JSON.stringify({ valid: true, diagnostics, folder, changes, imported }))
+    else if (imported) for (const line of importLines(imported, io)) io.print(line)
     else for (const line of describeCompiled(sprintDir, { progress, changes }, io)) io.print(line)
     return 0
   },

@@ -3,7 +3,7 @@ import { RalphError } from '../../contract/errors.ts'
 import { parseDuration } from '../../contract/time.ts'
 import { exists, createFolder, readTextIfExists, writeNewFile } from '../../platform/files/files.ts'
 import { findChecks } from '../../host/find-checks.ts'
-import { sprintPath } from '../../storage/state/sprint-folder.ts'
+import { progressPath, sprintPath } from '../../storage/state/sprint-folder.ts'
 import { assetPath } from '../io/assets.ts'
 import { installedAgents } from '../agents/choose-agent.ts'
 import { defineCommand, parsePositiveNumber } from '../io/command.ts'
@@ -32,7 +32,7 @@ export const init = defineCommand({
     from: {
       type: 'string',
       value: 'FILE',
-      description: 'import goal and steps from prd.json, a plan with checkboxes, or a prompt',
+      description: 'import goal and steps from PROGRESS.yaml, prd.json, a plan with checkboxes, or a prompt',
     },
     check: {
       type: 'string',
@@ -56,6 +56,7 @@ On a terminal, it asks for missing values: goal, check, agent, limits. Press Ent
     'ralph init',
     'ralph init auth --goal "Build JWT authentication" --template feature --yes',
     'ralph init --from prd.json',
+    'ralph init --from ../old/PROGRESS.yaml',
     'ralph init --write-workflow',
   ],
   async run({ values, positionals: [name] }, io) {
@@ -78,6 +79,7 @@ On a terminal, it asks for missing values: goal, check, agent, limits. Press Ent
     const title = values.goal ?? plan?.name ?? answers.goal ?? template?.name ?? ''
     const text = renderSprintFile({ ...answers, steps: plan?.steps }, template, known.foundChecks)
     const folder = await createSprint(name ?? findFreeName(slugFromGoal(title), io), text, io)
+    if (plan?.progress !== undefined) await writeNewFile(progressPath(folder), plan.progress)
     if (values['write-workflow'] === true) await writeWorkflow(io)
     if (values.json === true) io.print(JSON.stringify({ folder: displayPath(folder, io) }))
     else for (const line of [...(asks ? [''] : []), ...printInitHint(folder, answers.goal, io)]) io.print(line)

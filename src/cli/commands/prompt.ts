@@ -2,9 +2,10 @@ import { join } from 'node:path'
 import { RalphError } from '../../contract/errors.ts'
 import { Mode, type Progress } from '../../contract/progress.ts'
 import { isGoalDriven } from '../../contract/way.ts'
+import { readTextIfExists } from '../../platform/files/files.ts'
 import { buildIterationPrompt } from '../../loop/prompts.ts'
 import { previewIteration } from '../../loop/way-queries.ts'
-import { openSprintFolder } from '../../storage/state/sprint-folder.ts'
+import { openSprintFolder, sharedContextPath } from '../../storage/state/sprint-folder.ts'
 import { defineCommand, parsePositiveNumber } from '../io/command.ts'
 import { requireProgress } from '../sprint/sprint-state.ts'
 
@@ -30,7 +31,8 @@ export const prompt = defineCommand({
     const sprintDir = openSprintFolder(given)
     const progress = await requireProgress(sprintDir, io)
     const due = choosePrompt(progress, values)
-    const text = buildIterationPrompt(progress, { ...due, progressFile: join(sprintDir, 'PROGRESS.yaml') })
+    const shared = await readTextIfExists(sharedContextPath(sprintDir))
+    const text = buildIterationPrompt(progress, { ...due, shared, progressFile: join(sprintDir, 'PROGRESS.yaml') })
     io.print(values.json === true ? JSON.stringify({ iteration: due.number, ...due, prompt: text }) : text.trimEnd())
     return 0
   },

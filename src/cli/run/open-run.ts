@@ -14,6 +14,7 @@ import { resolveProtection } from '../agents/protection.ts'
 import type { Io } from '../io/io.ts'
 import { ralphHome } from '../../platform/ralph-home.ts'
 import { createSprintRedactor } from '../io/secrets.ts'
+import { importLines } from '../sprint/import-lines.ts'
 import type { SprintPlan } from '../sprint/compile-plan.ts'
 import { confirmMove, requireAcceptedChanges } from './accept-changes.ts'
 import { createNotifier } from './notifier.ts'
@@ -49,6 +50,8 @@ export interface OpenedRun {
   readonly detectedChecks: Progress['doneWhen']
   /** What SPRINT.yaml has changed since the last run. */
   readonly changes: readonly string[]
+  /** A user has set `status: paused` in PROGRESS.yaml since the last run, so nothing may start. */
+  readonly isPausedByEdit: boolean
   /** What the user should know before the start. */
   readonly notices: readonly Notice[]
   readonly start: (observe: (event: SprintEvent) => void) => Promise<SprintRun>
@@ -84,6 +87,7 @@ export async function openRun(choices: RunChoices, plan: SprintPlan, io: Io): Pr
       drivers: agents.drivers,
       detectedChecks: location.detectedChecks,
       changes: opened.changes,
+      isPausedByEdit: opened.edited.edits.some(({ kind }) => kind === 'pause'),
       notices: startNotices(parts, io),
       start: (observe) => startRun(choices, parts, observe, io),
     }
@@ -132,7 +136,7 @@ async function startRun(
       observe(event)
     },
   })
-  if (progress.checkpoint !== false && progress.stats.startedAt === null) await ports.workspace.start()
+  if (progress.checkpoint !== false && isFirstRun(progress)) await ports.workspace.start()
   const agents = drivers.map(({ name }) => name)
   const runLimits = toRunLimits(choices.limits)
   const first = { type: 'started' as const, at: io.now(), runLimits, agents, worktree, choice, detectedChecks }
@@ -148,6 +152,10 @@ async function closeAfter(done: Promise<Progress>, events: SprintEvents): Promis
   }
 }
 
+/** Another program may have started the sprint. */
+const isFirstRun = ({ stats, iterations, live }: Progress): boolean =>
+  stats.startedAt === null || (iterations.length === 0 && live.length === 0)
+
 /** The model of the run is that of its first agent; other agents use what the order names. */
 const createAgentChoice =
   (drivers: readonly [Driver, ...Driver[]], runModel: string | undefined, io: Io) =>
@@ -160,12 +168,17 @@ const createAgentChoice =
 function startNotices({ opened, drivers, missing, protection, location }: RunParts, io: Io): Notice[] {
   const { tornBytes } = opened
   const situation = { isRoot: process.getuid?.() === 0, sandboxed: protection.sandbox !== undefined, env: io.env }
+  const { edits, refused } = opened.edited
   const warnings = [
+    ...refused.map((reason) => `not applied from PROGRESS.yaml: ${reason}`),
     ...(tornBytes > 0 ? [`the last run was cut off while writing; dropped ${tornBytes} unacknowledged bytes`] : []),
     ...missing.map((name) => `fallback ${name} is not installed; skipping it`),
     ...drivers.flatMap(({ warn }) => warn?.(situation) ?? []),
   ]
+  const imports = opened.imported ? importLines(opened.imported, io) : []
+  const applied = edits.map(({ kind }) => `applied from PROGRESS.yaml: ${kind}`)
   return [
+    ...[...imports, ...applied].map((text) => ({ level: 'info' as const, text: text.trim() })),
     ...warnings.map((text) => ({ level: 'warning' as const, text })),
     { level: 'info', text: `sandbox: ${protection.text}` },
     ...location.notes,

@@ -1,6 +1,7 @@
 import type { Fact } from '../../loop/core/fact.ts'
 import type { SprintRun } from '../../runtime/run-sprint.ts'
 import { watchRequests, type RunRequest } from '../../storage/sprint/requests.ts'
+import { hasPauseFile } from '../../storage/state/sprint-folder.ts'
 import type { SprintStore } from '../../storage/sprint/sprint-store.ts'
 import type { Io } from '../io/io.ts'
 import type { RunView } from '../view/view.ts'
@@ -19,11 +20,26 @@ export async function acceptRequests({ sprintDir, run, store, view }: RunControl
   const stopSignals = handleStopSignals(run, view, io)
   const stopRequests = await watchRequests(sprintDir, (request) => run.send(requestToFact(request, io.now())))
   store.onEdited(({ edits, refused }) => run.send({ type: 'edited', at: io.now(), edits, refused }))
-  const timer = setInterval(() => void store.checkForEdits().catch(() => {}), pollIntervalMs).unref()
+  const checkPauseFile = watchPauseFile(sprintDir, run, view, io)
+  const timer = setInterval(() => {
+    checkPauseFile()
+    void store.checkForEdits().catch(() => {})
+  }, pollIntervalMs).unref()
   return () => {
     stopSignals()
     stopRequests()
     clearInterval(timer)
+  }
+}
+
+/** A user may put a file called PAUSE into the sprint folder. It stays there until the user removes it. */
+function watchPauseFile(sprintDir: string, run: SprintRun, view: RunView, io: Io): () => void {
+  let isAsked = false
+  return () => {
+    if (isAsked || !hasPauseFile(sprintDir)) return
+    isAsked = true
+    view.show({ type: 'note', level: 'info', text: 'found PAUSE in the sprint folder; pausing after this iteration' })
+    run.send({ type: 'stop-requested', at: io.now(), as: 'paused', when: 'iteration' })
   }
 }
 

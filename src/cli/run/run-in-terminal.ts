@@ -3,12 +3,13 @@ import { keepAwake } from '../../platform/processes/keep-awake.ts'
 import { watchVersions } from '../agents/version-watch.ts'
 import type { CiOutput } from '../ci/ci-output.ts'
 import { displayPath } from '../io/display-path.ts'
-import { chooseExitCode } from '../io/exit-code.ts'
+import { chooseExitCode, exitCodes } from '../io/exit-code.ts'
 import type { Io } from '../io/io.ts'
 import { attachKeys } from '../live/attach-keys.ts'
 import { createLiveView } from '../live/live-view.ts'
 import { compilePlan } from '../sprint/compile-plan.ts'
 import { printDiagnostics } from '../sprint/compile-sprint.ts'
+import { hasPauseFile } from '../../storage/state/sprint-folder.ts'
 import { printEnd, printHead } from '../view/run-report.ts'
 import { createJsonView, createPlainView, type RunView } from '../view/view.ts'
 import { openRun, type OpenedRun, type RunChoices } from './open-run.ts'
@@ -30,9 +31,13 @@ export async function runInTerminal(options: RunOptions, io: Io): Promise<number
     options.ci?.showDiagnostics(diagnostics)
   } else if (diagnostics.length > 0) io.printError(JSON.stringify({ valid: plan !== undefined, diagnostics }))
   if (!plan) return 1
+  if (hasPauseFile(options.sprintDir))
+    return refusePaused('is paused: remove the file PAUSE in it, then run it again', options, io)
   const opened = await openRun(options, plan, io)
   const letSleep = options.keepAwake === true ? keepAwake(machineNotes(io)) : undefined
   try {
+    if (opened.isPausedByEdit)
+      return refusePaused('was paused in PROGRESS.yaml; run it again to resume it', options, io)
     const ended = await showRun(opened, options, io)
     await options.ci?.summarize(ended, displayPath(options.sprintDir, io))
     return chooseExitCode(ended, options.ci !== undefined)
@@ -40,6 +45,14 @@ export async function runInTerminal(options: RunOptions, io: Io): Promise<number
     letSleep?.()
     await opened.store.close()
   }
+}
+
+/** Nothing starts, and nothing is paid. */
+function refusePaused(why: string, { sprintDir, json }: RunOptions, io: Io): number {
+  const text = `${displayPath(sprintDir, io)} ${why}`
+  if (json === true) io.print(JSON.stringify({ type: 'note', level: 'warning', text }))
+  else io.printError(text)
+  return exitCodes.paused
 }
 
 const machineNotes = (io: Io) => ({ platform: process.platform, path: io.env['PATH'] ?? '', pid: process.pid })

@@ -52,7 +52,7 @@ export function printDiagnostics(diagnostics: readonly Diagnostic[], io: Io): bo
   return !diagnostics.some(isErrorDiagnostic)
 }
 
-function diagnosticLine({ place, severity, code, message, hint }: Diagnostic): string {
+export function diagnosticLine({ place, severity, code, message, hint }: Diagnostic): string {
   const what = toOneLine(hint === undefined ? message : `${message} (${hint})`)
   return `${place ? `${toOneLine(formatPlace(place))}  ` : ''}${severity} ${code}  ${what}`
 }

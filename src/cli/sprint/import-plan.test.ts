@@ -50,3 +50,31 @@ describe('a prompt', () => {
     })
   })
 })
+
+describe('a YAML file', () => {
+  const seed = 'mode: ralph\ngoal: Build it\ndynamic-steps:\n  - { id: step-0, prompt: a, status: completed }\n'
+
+  it('that is the PROGRESS.yaml of another program keeps its history', () => {
+    expect(importPlan('old/PROGRESS.yaml', seed)).toEqual({ goal: 'Build it', steps: [], progress: seed })
+  })
+
+  it("that is Ralph's own PROGRESS.yaml gives its goal and its open steps", () => {
+    const own = `schema-version: 1\nrev: 4\n${seed}  - { id: step-1, prompt: b, status: pending }\n`
+    expect(importPlan('PROGRESS.yaml', own)).toEqual({ goal: 'Build it', steps: ['b'] })
+  })
+
+  it('that is a SPRINT.yaml gives its goal and its steps', () => {
+    expect(importPlan('SPRINT.yaml', 'workflow: ralph\ngoal: g\nsteps: [a, { prompt: b }]\n')).toEqual({
+      goal: 'g',
+      steps: ['a', 'b'],
+    })
+  })
+
+  it.each([
+    ['without a goal', 'phases: []\n'],
+    ['that cannot be parsed', 'a: [\n'],
+    ['of another kind', '- 1\n'],
+  ])('%s is refused, not taken as the goal', (_, text) => {
+    expect(() => importPlan('PROGRESS.yaml', text)).toThrow(expect.objectContaining({ code: 'FILE_UNREADABLE' }))
+  })
+})

@@ -1,8 +1,16 @@
+import { parse } from 'yaml'
 import { z } from 'zod'
 import { RalphError } from '../../contract/errors.ts'
+import { readStepStatus } from '../../storage/edits/step-status.ts'
+import { isSeedProgress } from '../../storage/seed/seed-progress.ts'
 
 /** An imported plan as a sprint: the goal and the remaining steps. */
-export type ImportedPlan = { readonly goal: string; readonly steps: readonly string[] }
+export type ImportedPlan = {
+  readonly goal: string
+  readonly steps: readonly string[]
+  /** A PROGRESS.yaml of another program, whose history the first run imports. */
+  readonly progress?: string
+}
 
 /** `prd.json` of snarktank/ralph and ralph-tui: stories with criteria, done when they pass. */
 const Prd = z.looseObject({
@@ -22,12 +30,13 @@ const Prd = z.looseObject({
 })
 
 /**
- * Imports a file of another tool by its name: `*.json` is a PRD, Markdown with checkboxes a plan, any other text a
- * prompt.
+ * Imports a file of another tool by its name: `*.json` is a PRD, `*.yaml` a PROGRESS.yaml or SPRINT.yaml, Markdown with
+ * checkboxes a plan, any other text a prompt.
  */
 export function importPlan(file: string, text: string): ImportedPlan {
   if (text.trim() === '') throw importError(file, 'it is empty')
   if (file.toLowerCase().endsWith('.json')) return importPrd(file, text)
+  if (/\.ya?ml$/i.test(file)) return importYaml(file, text)
   return importPlanText(text) ?? { goal: text.trim(), steps: [] }
 }
 
@@ -57,6 +66,30 @@ function importPrd(file: string, text: string): ImportedPlan {
         .join('\n'),
     ),
   }
+}
+
+/** The fields of PROGRESS.yaml and SPRINT.yaml that a new sprint can take over. */
+const GoalFile = z.looseObject({
+  goal: z.string().trim().min(1),
+  steps: z.array(z.union([z.string(), z.looseObject({ prompt: z.string() })])).optional(),
+  'dynamic-steps': z.array(z.looseObject({ prompt: z.string(), status: z.string().optional() })).optional(),
+})
+
+function importYaml(file: string, text: string): ImportedPlan {
+  let value: unknown
+  try {
+    value = parse(text, { maxAliasCount: 0 })
+  } catch (error) {
+    throw importError(file, error instanceof Error ? (error.message.split('\n')[0] ?? '') : '')
+  }
+  const parsed = GoalFile.safeParse(value)
+  if (!parsed.success) {
+    throw importError(file, 'it has no goal; sprints with phases are taken over where they are, by: ralph migrate')
+  }
+  const { goal, steps = [], 'dynamic-steps': planned = [] } = parsed.data
+  if (isSeedProgress(value)) return { goal, steps: [], progress: text }
+  const open = planned.filter(({ status }) => readStepStatus(status) === 'pending').map(({ prompt }) => prompt)
+  return { goal, steps: [...open, ...steps.map((step) => (typeof step === 'string' ? step : step.prompt))] }
 }
 
 const checkbox = /^(\s*)[-*+]\s+\[([ xX])\]\s+(.*)$/
@@ -92,5 +125,5 @@ function importPlanText(text: string): ImportedPlan | undefined {
 const importError = (file: string, why: string): RalphError =>
   new RalphError('FILE_UNREADABLE', `cannot be imported: ${why}`, {
     place: { file },
-    hint: 'prd.json with userStories, a Markdown plan with checkboxes, or a prompt as text',
+    hint: 'PROGRESS.yaml or SPRINT.yaml with a goal, prd.json with userStories, a Markdown plan with checkboxes, or a prompt as text',
   })

@@ -9,34 +9,36 @@ import type { TemplateVariable } from './template.ts'
 type WorkflowHook = { readonly hook: Hook; readonly at: DiagnosticTarget }
 
 /**
- * Returns the prompt of a hook's workflow. `plugin:command` has none: it is a slash command that the agent must know. A
- * workflow of the project becomes one prompt, joined from the prompts of its phases.
+ * Returns the prompts of a hook's workflow, one per phase, each of which is a call of its own. `plugin:command` has none: it is
+ * a slash command that the agent must know.
  */
-export function readHookPrompt({ hook, at }: WorkflowHook, compilation: Compilation): string | undefined {
+export function readHookPrompts({ hook, at }: WorkflowHook, compilation: Compilation): string[] {
   const name = hook.workflow ?? ''
   const place = { ...at, path: [...at.path, 'workflow'] }
-  if (name.includes(':')) return checkSlashCommand(name, place, compilation)
+  if (name.includes(':')) {
+    if (hook.fallbackPrompt === undefined) checkSlashCommand(name, place, compilation)
+    return []
+  }
   const { library, report } = compilation
   const quiet: Compilation['report'] = (found) => report(hook.enabled ? found : { ...found, severity: 'warning' })
   const inlining = { library, report: quiet, budget: createBudget(), sprintChoice: {} }
   const workflow = resolveInner({ name, at: place, missing: 'WORKFLOW_NOT_FOUND' }, [], inlining)
-  if (!workflow) return undefined
+  if (!workflow) return []
   const phases = inlineWorkflow(workflow, topLevel, inlining)
   const odd = phases.find(({ forEach, flow }) => forEach ?? flow.gate ?? flow.break)
   if (odd) {
     const message = `Workflow "${name}" cannot be a hook: phase "${odd.id}" has for-each, gate or break`
-    return quiet(errorAt(place, { code: 'INVALID_HOOK', message }))
+    quiet(errorAt(place, { code: 'INVALID_HOOK', message }))
+    return []
   }
   const filling = { compilation: { ...compilation, report: quiet }, inlining, unknown: new Set<TemplateVariable>() }
-  return phases
-    .map((phase, index) => {
-      const scope = createScope({ id: phase.id, index }, compilation)
-      return fillPrompt(phase.prompt ?? [], scope, locatePrompt(phase), filling).trim()
-    })
-    .join('\n\n')
+  return phases.map((phase, index) => {
+    const scope = createScope({ id: phase.id, index }, compilation)
+    return fillPrompt(phase.prompt ?? [], scope, locatePrompt(phase), filling).trim()
+  })
 }
 
-function checkSlashCommand(command: string, at: DiagnosticTarget, { input, settings, report }: Compilation): undefined {
+function checkSlashCommand(command: string, at: DiagnosticTarget, { input, settings, report }: Compilation): void {
   const agent = settings.agent?.[0]
   if (!/^[\w.-]+:[\w.-]+$/.test(command))
     report(errorAt(at, { code: 'INVALID_HOOK', message: `"${command}" is not of the form plugin:command` }))

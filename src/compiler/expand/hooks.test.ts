@@ -121,12 +121,12 @@ describe('a hook that names a workflow of the project', () => {
   const update = 'name: Docs\nphases: [{id: a, prompt: "Look at {{sprint.id}}"}, {id: b, workflow: inner}]\n'
   const inner = 'name: Inner\nphases: [{id: c, prompt: "Write, see $ITERATION_TRANSCRIPT"}]\n'
 
-  it('gets one prompt joined from the prompts of its phases', () => {
+  it('gets the prompts of its phases, one call each', () => {
     const [, , hook] = compileHooks('  - {id: x, workflow: update}\n', { update, inner })
 
     expect(hook).toMatchObject({
       workflow: 'update',
-      prompt: 'Look at 2026-03-04_big_thing\n\nWrite, see $ITERATION_TRANSCRIPT',
+      calls: ['Look at 2026-03-04_big_thing', 'Write, see $ITERATION_TRANSCRIPT'],
     })
   })
 

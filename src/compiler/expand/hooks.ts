@@ -6,7 +6,7 @@ import type { Compilation } from '../resolve/compilation.ts'
 import { unknownText } from '../parse/decode.ts'
 import { omitUndefined } from '../resolve/omit-undefined.ts'
 import type { Diagnostic, AddDiagnostic } from '../parse/diagnostics.ts'
-import { readHookPrompt } from './hook-workflow.ts'
+import { readHookPrompts } from './hook-workflow.ts'
 import { type DiagnosticTarget, errorAt, type Path } from '../parse/parse.ts'
 import { didYouMean } from '../parse/suggest.ts'
 
@@ -73,20 +73,20 @@ function applyOverride(
   const acts = listActions(fields).length > 0
   if (!known && (form === 'map' || !acts)) return undefined
   const base = known?.hook ?? { ...newHook, id }
-  const { prompt, workflow, run, ...rest } = base
-  const kept = acts ? rest : { ...rest, ...omitUndefined({ prompt, workflow, run }) }
+  const { prompt, workflow, run, fallbackPrompt, ...rest } = base
+  const kept = acts ? rest : { ...rest, ...omitUndefined({ prompt, workflow, run, fallbackPrompt }) }
   return { hook: { ...kept, ...omitUndefined(fields), id }, at: acts || !known ? at : known.at }
 }
 
 const listActions = ({ prompt, workflow, run }: HookOverride): string[] =>
   Object.entries({ prompt, workflow, run }).flatMap(([name, value]) => (value === undefined ? [] : [name]))
 
-/** Checks the action of a hook, and replaces a project workflow by its prompt. */
+/** Checks the action of a hook, and replaces a project workflow by its prompts. */
 function finishHook({ hook, at }: PlacedHook, compilation: Compilation): Hook {
   const { report, input } = compilation
   checkId(hook.id, at, report)
   checkActions({ hook, at }, report)
-  const text = hook.workflow === undefined ? hook.prompt : readHookPrompt({ hook, at }, compilation)
+  const calls = hook.workflow === undefined ? [] : readHookPrompts({ hook, at }, compilation)
   for (const raw of findUnknownHookVariables(hook.prompt ?? ''))
     report({
       ...errorAt(
@@ -102,7 +102,8 @@ function finishHook({ hook, at }: PlacedHook, compilation: Compilation): Hook {
       ),
       severity: input.strict === true ? 'error' : 'warning',
     })
-  return { ...hook, ...omitUndefined({ prompt: text }) }
+  if (calls.length > 1) return { ...hook, calls }
+  return { ...hook, ...omitUndefined({ prompt: calls[0] ?? hook.prompt }) }
 }
 
 function checkActions({ hook, at }: PlacedHook, report: AddDiagnostic): void {

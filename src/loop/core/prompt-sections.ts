@@ -57,6 +57,12 @@ export function formatLearnings(notes: string | undefined): string | undefined {
   return `## Learned in earlier iterations\n\n${quoteFenced(clipText(text, promptLimits.listCharacters))}`
 }
 
+/** What the user wants every agent of the sprint to know, in their own words. */
+export function formatSharedContext(shared: string | undefined): string | undefined {
+  const text = shared?.trim()
+  return text ? `## Shared context\n\n${clipText(text, promptLimits.listCharacters)}` : undefined
+}
+
 export const toOneLine = (text: string): string => clipText(text, 300).replaceAll(/\s+/g, ' ')
 
 /** Quotes untrusted text in a fence that it cannot close. */

@@ -1,5 +1,5 @@
 import type { LiveIteration } from '../../contract/progress.ts'
-import type { Check } from '../../contract/checks/check.ts'
+import type { Check } from '../../contract/check.ts'
 import { replaceLive } from './live-iteration.ts'
 import type { Decision, Order } from './order.ts'
 import { isStopped } from './rest.ts'
@@ -11,9 +11,9 @@ export const getCheckName = (check: Check): string => check.name ?? check.run
 export const listDueChecks = ({ plan: { doneWhen = [] } }: Sprint, live: LiveIteration): string[] =>
   doneWhen.filter((check) => check.eachIteration || live.goalCompleteSummary !== undefined).map(getCheckName)
 
-/** The checks must run once before any change. */
-export const isBaselineDue = ({ plan: { doneWhen = [] }, history, stats, live }: Sprint): boolean =>
-  live.length === 0 && doneWhen.length > 0 && !history.baseline && stats.currentIteration === 0
+/** The checks must run once before any change that Ralph is responsible for; another program may have counted iterations. */
+export const isBaselineDue = ({ plan: { doneWhen = [] }, history, live }: Sprint): boolean =>
+  live.length === 0 && doneWhen.length > 0 && !history.baseline && history.iterations.length === 0
 
 /** Orders the checks that are due; undefined if none are. */
 export function requestChecks(sprint: Sprint, live: LiveIteration): Decision | undefined {

@@ -49,6 +49,7 @@ export const planFields = [
   'worktree',
   'retry',
   'prompts',
+  'report',
   'parallelExecution',
   'perIterationHooks',
 ] as const satisfies readonly (keyof Progress)[]

@@ -32,7 +32,7 @@ export type Way = {
   /** Whether iterations that change nothing count against limits.no-progress. */
   readonly countsIdleIterations: boolean
   /** Reads the report of a turn that ended well. */
-  readonly read: (message: AgentMessage, prompt: string) => AttemptEnd
+  readonly read: (message: AgentMessage, prompt: string, sprint: Sprint) => AttemptEnd
   /** Applies a report; undefined if it is not a report of this way. The checks and hooks follow. */
   readonly onReport: (sprint: Sprint, live: LiveIteration, end: AttemptEnd, at: number) => IterationChange | undefined
   /** Decides how to end when no attempt follows a failed one. */
@@ -81,6 +81,8 @@ export type PromptInput = Pick<LiveIteration, 'number' | 'mode' | 'step' | 'smal
 export type PromptSources = {
   /** LEARNINGS.md of the sprint. */
   readonly notes?: string | undefined
+  /** `context/_shared.md` of the sprint, which the user writes. */
+  readonly shared?: string | undefined
   /** Only for ways that use a lock. */
   readonly notesFolder?: string | undefined
   /** Path of PROGRESS.yaml, for ways whose agent edits it. */

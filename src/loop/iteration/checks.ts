@@ -74,7 +74,8 @@ const tamperedNote = (files: readonly string[]): SprintEvent => ({
 /** Records the check results before any change, so that later prompts can say which checks were red from the start. */
 function onBaseline(sprint: Sprint, fact: ChecksEnded): Decision {
   if (sprint.history.baseline) throw createIllegalFact(sprint, fact, 'there already is a baseline')
-  if (sprint.stats.currentIteration > 0) throw createIllegalFact(sprint, fact, 'it is too late for a baseline')
+  if (sprint.live.length + sprint.history.iterations.length > 0)
+    throw createIllegalFact(sprint, fact, 'it is too late for a baseline')
   const { checkFiles, proofBaseline } = fact
   const known = setHistory(sprint, {
     baseline: toCheckMarks(fact),

@@ -70,6 +70,15 @@ function startHooks(sprint: Sprint, iteration: number, hooks: readonly Hook[], a
   return { sprint: setHistory(sprint, { hookTasks: trimHookTasks([...sprint.history.hookTasks, ...tasks]) }), orders }
 }
 
+/** Shows the process of a hook. It may have ended since. */
+export function onHookSpawned(sprint: Sprint, fact: Extract<Fact, { type: 'hook-spawned' }>): Decision {
+  const { iteration, hookId, pid } = fact
+  const task = findHookTask(sprint, iteration, hookId)
+  if (task?.status !== 'running' || task.pid === pid) return { sprint, orders: [] }
+  const hookTasks = sprint.history.hookTasks.map((other) => (other === task ? { ...task, pid } : other))
+  return { sprint: setHistory(sprint, { hookTasks }), orders: [] }
+}
+
 export function onHookEnded(sprint: Sprint, fact: Extract<Fact, { type: 'hook-ended' }>): Decision {
   const task = findHookTask(sprint, fact.iteration, fact.hookId)
   if (task?.status !== 'running') throw createIllegalFact(sprint, fact, `hook ${fact.hookId} is not running`)
@@ -77,6 +86,7 @@ export function onHookEnded(sprint: Sprint, fact: Extract<Fact, { type: 'hook-en
   const ended: HookTask = {
     ...task,
     status: failed ? 'failed' : 'completed',
+    ...(task.pid !== undefined && { pid: null }),
     completedAt: fact.at,
     exitCode: fact.exitCode,
     ...(fact.error !== undefined && { error: fact.error }),

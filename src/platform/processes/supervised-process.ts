@@ -30,6 +30,8 @@ export type SupervisedProcess = {
   /** Passed to the process and inherited by everything it starts. */
   readonly mark: string
   readonly onOutput: (chunk: Buffer) => void
+  /** Called with the id of the process, once it runs. */
+  readonly onStart?: ((pid: number) => void) | undefined
   /** Called with the time that the process has run already, if it was joined rather than started. */
   readonly onJoined?: (ranMs: number) => void
   /** Called several times a second with the number of bytes printed so far, stderr included; a result ends the process. */
@@ -158,6 +160,7 @@ async function followProcess(
   tail: Tail,
 ): Promise<EndReason | undefined> {
   const id = shim ? shim.id : readProcessId(job.folder)
+  if (id) job.onStart?.(id.pid)
   const pause = createPause(job.signal, shim)
   const errors = join(job.folder, attemptFiles.stderr)
   for (;;) {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { proofLabels } from '../../contract/proof.ts'
-import type { Check } from '../../contract/checks/check.ts'
+import type { Check } from '../../contract/check.ts'
 import { createTestFolder } from '../../../test/support/folder.ts'
 import { root } from '../../../test/support/paths.ts'
 import { aProject, git, put, type Files } from '../../../test/support/room.ts'

@@ -1,5 +1,5 @@
 import { mostNames, proofLabels, type Proof } from '../../contract/proof.ts'
-import type { Check } from '../../contract/checks/check.ts'
+import type { Check } from '../../contract/check.ts'
 import type { TestResult } from '../../contract/tests.ts'
 import type { Claim, Proof as OpenProof } from './open-proof.ts'
 import type { DependencyMount } from '../room/room.ts'

@@ -3,19 +3,9 @@ import { z } from 'zod'
 import type { Edit } from '../../contract/edit.ts'
 import { SprintStatus, type Progress, type Step } from '../../contract/progress.ts'
 import { encodeProgress } from '../state/encode-progress.ts'
+import { readStepStatus, stepStatusWords } from './step-status.ts'
 
-/** Agents also write the statuses that phases have. A step that is not done stays pending; a skipped one needs no work. */
-const stepStatuses = {
-  pending: 'pending',
-  'in-progress': 'pending',
-  blocked: 'pending',
-  failed: 'pending',
-  skipped: 'completed',
-  completed: 'completed',
-} as const
-const EditedStepStatus = z
-  .enum(['pending', 'in-progress', 'blocked', 'failed', 'skipped', 'completed'])
-  .transform((status) => stepStatuses[status])
+const EditedStepStatus = z.enum(stepStatusWords).transform(readStepStatus)
 
 /** Only the editable fields are validated strictly; an agent's `yq` line may get a date wrong. */
 const EditableProgress = z.looseObject({

@@ -2,7 +2,7 @@ import { RalphError } from '../../contract/errors.ts'
 import type { Progress } from '../../contract/progress.ts'
 import type { Redact } from '../../contract/redact.ts'
 import type { FileLock } from '../../platform/files/file-lock.ts'
-import { isNoSpaceError, createFolder, unwritableFile } from '../../platform/files/files.ts'
+import { fileSignature, isNoSpaceError, createFolder, unwritableFile } from '../../platform/files/files.ts'
 import type { ProgressStore } from '../../runtime/ports.ts'
 import type { ExternalChanges, DetectedEdit, EditBaseline } from '../edits/edit-watch.ts'
 import {
@@ -14,6 +14,7 @@ import {
   type JournalPosition,
   type RecoveredJournal,
 } from '../state/journal.ts'
+import { keepSeedFile, readSeedFile, type ImportReport, type SeedFile } from '../seed/read-seed.ts'
 import { readProgressFile, readShownRev } from '../state/progress-file.ts'
 import { openProjection, type Projection } from './projection.ts'
 import {
@@ -35,6 +36,8 @@ export interface SprintStore extends ProgressStore {
   /** Checks PROGRESS.yaml for edits. */
   readonly checkForEdits: () => Promise<void>
   /** The listener must save each edit as one fact, in order; `close()` saves the rest. */
+  /** Applies the edits found so far; resolves with them. Only before there is a listener. */
+  readonly settleEdits: () => Promise<ExternalChanges>
   readonly onEdited: (listener: (edited: ExternalChanges) => void) => void
   readonly close: () => Promise<void>
 }
@@ -46,6 +49,16 @@ export type SprintStoreOptions = {
   /** For what an agent writes into PROGRESS.yaml; by default, redacts keys with a known format. */
   readonly redact?: Redact
   readonly confirmMove?: BindOptions['confirmMove']
+  /** Gives a sprint of another program the plan of its SPRINT.yaml. */
+  readonly adopt?: ((imported: Progress) => Progress) | undefined
+}
+
+export type OpenedStore = {
+  readonly store: SprintStore
+  readonly progress: Progress
+  readonly tornBytes: number
+  /** Present if PROGRESS.yaml was that of another program. */
+  readonly imported?: ImportReport
 }
 
 /**
@@ -55,15 +68,16 @@ export type SprintStoreOptions = {
 export async function openSprintStore(
   options: SprintStoreOptions,
   compiled?: Progress,
-): Promise<{ readonly store: SprintStore; readonly progress: Progress; readonly tornBytes: number } | undefined> {
+): Promise<OpenedStore | undefined> {
   const { sprintDir, fold } = options
   await bindState(options)
   const lock = lockSprintFolder(options)
   try {
     await removeLeftovers(sprintDir)
     const recovered = await readJournal(sprintDir, fold, await readShownRev(sprintDir))
-    const known = recovered?.progress ?? (await readImported(sprintDir))
-    const progress = chooseState(known, compiled, sprintDir)
+    const seed = recovered ? undefined : await readSeedFile(sprintDir)
+    const known = recovered?.progress ?? (seed ? adoptSeed(seed, options) : await readImported(sprintDir))
+    const progress = chooseState(known, compiled, options)
     if (!progress) {
       lock.release()
       return undefined
@@ -75,16 +89,29 @@ export async function openSprintStore(
       seq: recovered?.seq ?? 0,
       epoch: recovered?.epoch ?? 0,
     }
+    const baseline = await readEditBaseline(options, recovered)
+    const imported = seed && (await keepSeedFile(sprintDir, seed))
+    const projection = openProjection(sprintDir, baseline, options.redact)
+    // The projection replaces the file that it found when it was opened.
+    if (seed && fileSignature(progressPath(sprintDir)) !== seed.signature) throw editedDuringImport(sprintDir)
     const journal = await openJournal(sprintDir, start, options.now)
-    const projection = openProjection(sprintDir, await readEditBaseline(options, resumed), options.redact)
     const store = createSprintStore(options, { lock, journal, projection, progress })
     await projection.update(progress)
-    return { store, progress, tornBytes: recovered?.tornBytes ?? 0 }
+    return { store, progress, tornBytes: recovered?.tornBytes ?? 0, ...(imported && { imported }) }
   } catch (error) {
     lock.release()
     throw unwritableIfErrno(error, sprintDir)
   }
 }
+
+const adoptSeed = ({ progress }: SeedFile, { adopt }: SprintStoreOptions): Progress =>
+  adopt && progress.status !== 'not-started' ? adopt(progress) : progress
+
+const editedDuringImport = (sprintDir: string): RalphError =>
+  new RalphError('PROGRESS_CHANGED', 'was edited while Ralph imported it; nothing was replaced', {
+    place: { file: progressPath(sprintDir) },
+    hint: 'repeat the command once the edit is done',
+  })
 
 async function readImported(sprintDir: string): Promise<Progress | undefined> {
   const progress = await readProgressFile(sprintDir)
@@ -94,10 +121,11 @@ async function readImported(sprintDir: string): Promise<Progress | undefined> {
 function chooseState(
   known: Progress | undefined,
   compiled: Progress | undefined,
-  sprintDir: string,
+  { sprintDir, adopt }: SprintStoreOptions,
 ): Progress | undefined {
   if (!compiled) return known
-  // A message can arrive before the agent has ever started.
+  // A message or an edit of PROGRESS.yaml can arrive before the agent has ever started.
+  if (known?.status === 'not-started' && known.rev > 0 && known.mode === compiled.mode && adopt) return adopt(known)
   if (!known || known.status === 'not-started')
     return known?.messages ? { ...compiled, messages: known.messages } : compiled
   if (known.mode === compiled.mode) return known
@@ -111,11 +139,13 @@ function chooseState(
 /** The revisions that an edit can be compared with, including versions of authors who have not read Ralph's since. */
 async function readEditBaseline(
   { sprintDir, fold }: SprintStoreOptions,
-  resumed: RecoveredJournal | undefined,
+  recovered: RecoveredJournal | undefined,
 ): Promise<EditBaseline> {
   const older: EditBaseline['older'] = (rev) => readProgressAt(sprintDir, fold, rev)
-  if (resumed)
-    return { bases: resumed.bases, edit: resumed.edit, seen: await readAuthorVersions(sprintDir, resumed.edit), older }
+  if (recovered) {
+    const { bases, edit } = recovered
+    return { bases, edit, seen: await readAuthorVersions(sprintDir, edit), older }
+  }
   await forgetAuthorVersions(sprintDir)
   return { older }
 }
@@ -158,17 +188,20 @@ function createSprintStore(
       throw unwritableIfErrno(cause, sprintDir)
     }
   }
-  const saveEdits = async () => {
-    for (const { edits, refused } of unsaved.slice()) {
+  const saveEdits = async (): Promise<ExternalChanges> => {
+    const found = unsaved.slice()
+    for (const { edits, refused } of found) {
       const fact = { type: 'edited' as const, at: now(), edits, refused }
       await save(fold(progress, fact), fact)
     }
+    return { edits: found.flatMap(({ edits }) => edits), refused: found.flatMap(({ refused }) => refused) }
   }
   return {
     current: () => progress,
     save,
     flush: projection.flush,
     checkForEdits: projection.checkForEdits,
+    settleEdits: saveEdits,
     onEdited(tell) {
       listener = tell
       for (const edit of unsaved) tell(edit)

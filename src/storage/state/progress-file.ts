@@ -3,14 +3,20 @@ import { RalphError } from '../../contract/errors.ts'
 import { Progress, type Step } from '../../contract/progress.ts'
 import { writeFileAtomic } from '../../platform/files/atomic-file.ts'
 import { readTextIfExists } from '../../platform/files/files.ts'
+import { readSeedFile } from '../seed/read-seed.ts'
 import { encodeProgress } from './encode-progress.ts'
 import { progressPath } from './sprint-folder.ts'
 import { formatYaml } from './yaml-text.ts'
 
 const header = '# Written by Ralph; what the fields mean: docs/guide/progress-yaml.md\n'
 
-/** Reads PROGRESS.yaml; undefined if it does not exist. Throws if it cannot be read, never returns an empty state. */
+/**
+ * Reads PROGRESS.yaml, also in the form of the seed systems; undefined if it does not exist. Throws if it cannot be read, never
+ * returns an empty state.
+ */
 export async function readProgressFile(sprintDir: string): Promise<Progress | undefined> {
+  const seed = await readSeedFile(sprintDir)
+  if (seed) return seed.progress
   const file = progressPath(sprintDir)
   const text = await readTextIfExists(file)
   return text === undefined ? undefined : parseProgress(text, file)

@@ -22,6 +22,12 @@ export const sprintPath = (sprintDir: string): string => join(sprintDir, 'SPRINT
 
 export const progressPath = (sprintDir: string): string => join(sprintDir, 'PROGRESS.yaml')
 
+/** A file that a user puts here to pause the sprint, and removes to let it run. */
+export const hasPauseFile = (sprintDir: string): boolean => exists(join(sprintDir, 'PAUSE'))
+
+/** What the user wants every agent of the sprint to know. */
+export const sharedContextPath = (sprintDir: string): string => join(sprintDir, 'context', '_shared.md')
+
 /** Resolves the sprint folder given on the command line; throws if it does not exist. */
 export function openSprintFolder(given: string): string {
   const sprintDir = resolve(given)

@@ -4,6 +4,7 @@ import {
   formatAnswer,
   formatFeedback,
   formatLearnings,
+  formatSharedContext,
   formatMessages,
   formatRefusals,
   promptLimits,
@@ -16,6 +17,7 @@ import { getGoal } from '../goal/goal-state.ts'
 export function buildClassicPrompt(sprint: Sprint, iteration: PromptInput): string {
   const sections = [
     ...bodies[iteration.mode](sprint, iteration),
+    formatSharedContext(iteration.shared),
     formatRefusals(sprint, promptLimits.outputCharacters),
     formatFeedback(sprint),
     formatAnswer(sprint),

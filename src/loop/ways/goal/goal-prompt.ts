@@ -5,6 +5,7 @@ import {
   clipText,
   formatFeedback,
   formatLearnings,
+  formatSharedContext,
   formatMessages,
   promptLimits,
   toOneLine,
@@ -16,7 +17,7 @@ import type { PromptInput } from '../../core/way.ts'
 import { getGoal } from './goal-state.ts'
 import { findFirstPending } from './steps.ts'
 
-type PromptFor = Pick<PromptInput, 'number' | 'mode' | 'step' | 'smallPrompt' | 'notes'>
+type PromptFor = Pick<PromptInput, 'number' | 'mode' | 'step' | 'smallPrompt' | 'notes' | 'shared'>
 
 /** Builds the prompt of one iteration. The agent starts with a fresh context, so it contains everything the agent must know. */
 export function buildGoalPrompt(sprint: Sprint, iteration: PromptFor): string {
@@ -24,6 +25,7 @@ export function buildGoalPrompt(sprint: Sprint, iteration: PromptFor): string {
   const sections = [
     formatGoalHeading(sprint, iteration),
     `## Goal\n\n${sprint.plan.goal.trim()}`,
+    formatSharedContext(iteration.shared),
     ...bodies[iteration.mode](sprint, iteration),
     formatNoProgress(sprint),
     formatMinIterations(sprint, iteration.number),

@@ -5,6 +5,7 @@ import {
   clipText,
   formatFeedback,
   formatLearnings,
+  formatSharedContext,
   formatMessages,
   promptLimits,
   quoteFenced,
@@ -17,7 +18,7 @@ import type { PromptInput } from '../../core/way.ts'
 import { listPhases } from './phases-state.ts'
 import { getPhase, getStep, getWork, type PhaseWork } from './work.ts'
 
-type PhasePromptInput = Pick<PromptInput, 'number' | 'work' | 'smallPrompt' | 'notes'>
+type PhasePromptInput = Pick<PromptInput, 'number' | 'work' | 'smallPrompt' | 'notes' | 'shared'>
 
 /** Builds the prompt for one piece of work. The agent starts with a fresh context, so it contains everything the agent must know. */
 export function buildPhasePrompt(sprint: Sprint, iteration: PhasePromptInput): string {
@@ -30,6 +31,7 @@ export function buildPhasePrompt(sprint: Sprint, iteration: PhasePromptInput): s
   const sections = [
     own('header') ?? formatPhaseHeading(sprint, place),
     smallPrompt ? undefined : formatPurpose(sprint),
+    formatSharedContext(iteration.shared),
     own('position') ?? formatPosition(sprint, place),
     work.error === undefined ? undefined : (own('retryWarning') ?? formatRetryWarning(work)),
     ...(ref.gateFix === undefined

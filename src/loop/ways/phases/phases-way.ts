@@ -1,6 +1,7 @@
 import type { LiveIteration, SprintStatus } from '../../../contract/progress.ts'
 import { PhaseReport } from '../../../contract/report.ts'
-import { findReport } from '../../core/read-report.ts'
+import { clipText } from '../../core/prompt-sections.ts'
+import { findReport, listFencedBlocks } from '../../core/read-report.ts'
 import type { Sprint } from '../../core/sprint.ts'
 import type { AgentMessage, GivenUp, GivenUpEnd, IterationPreview, Way } from '../../core/way.ts'
 import type { AttemptEnd } from '../../core/fact.ts'
@@ -62,9 +63,13 @@ function previewWork(sprint: Sprint): IterationPreview | undefined {
   return work && { number, mode: 'executing', step: work.step ?? work.phase, work }
 }
 
-function readPhaseReport(message: AgentMessage, prompt: string): AttemptEnd {
+function readPhaseReport(message: AgentMessage, prompt: string, { plan }: Sprint): AttemptEnd {
   const found = findReport({ schema: PhaseReport }, message, prompt)
-  return found.kind === 'report' ? { kind: 'phase-report', report: found.report } : found
+  if (found.kind === 'report') return { kind: 'phase-report', report: found.report }
+  // A block that is meant as a report but is not a valid one is still asked for again.
+  if (plan.report !== 'optional' || listFencedBlocks(message.text).length > 0) return found
+  const summary = clipText(message.text.trim(), 500)
+  return { kind: 'phase-report', report: { status: 'completed', summary: summary === '' ? 'no report' : summary } }
 }
 
 /** The iteration ends, and its work is retried or fails. */
