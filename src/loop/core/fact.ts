@@ -4,7 +4,7 @@ import type { FailureClass, AgentQuestion, Usage } from '../../contract/outcome.
 import type { CheckResult, Progress, RunLimits } from '../../contract/progress.ts'
 import type { Proof, ProofBaseline } from '../../contract/proof.ts'
 import type { PhaseReport, Report } from '../../contract/report.ts'
-import type { Check } from '../../contract/checks/check.ts'
+import type { Check } from '../../contract/check.ts'
 import type { Expense } from './cost.ts'
 
 /** How an attempt ended, as far as the loop needs to know. */
