@@ -82,7 +82,10 @@ async function tryRestore(
   const after = readDisk(project)
   expect(readUserState(project)).toEqual(users)
   if (outcome instanceof RalphError) {
-    expect(listDifferences(before.disk, after), outcome.message).toEqual([])
+    expect({ refusal: outcome.message, lost: listDifferences(before.disk, after) }).toEqual({
+      refusal: outcome.message,
+      lost: [],
+    })
     return undefined
   }
   assertNothingLost(project, { before, after, saved: outcome.saved })
