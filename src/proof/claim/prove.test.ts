@@ -200,7 +200,7 @@ describe('a claim', () => {
     expect(proof).toMatchObject({ verdict: 'proved', tests: { missing: [] } })
   })
 
-  it('with a released test asks nobody about the runner that the test imports', async () => {
+  it('with a released test is no question about the runner that the test imports', async () => {
     const { proof } = await claimAfter(
       red,
       (project) => {
