@@ -202,11 +202,27 @@ const groups = [
       WORKSPACE_NOT_FOUND: ['There is no such folder on the machine.', 'Look at its path there.'],
       DATABASE_UNAVAILABLE: ['The database does not answer.', 'Look at it; the backend tries again by itself.'],
       DATABASE_NEWER: ['The database was made by a newer version.', 'Use that version.'],
+      DATABASE_IN_USE: [
+        'A backup is only restored into an empty database.',
+        'Create one, or take another `--data` folder.',
+      ],
+      BACKUP_DAMAGED: [
+        'The backup is cut off, changed or no backup.',
+        'Take another one; `ralph backup check` tests it.',
+      ],
       DATA_FOLDER_IN_USE: ['Another backend uses this data folder.', 'Stop it, or take another folder.'],
+      CERTIFICATE_INVALID: [
+        'A certificate is not trusted, has expired, is for another name or cannot be read; the message says which and why.',
+        'Name your own authority with `--ca FILE` or `RALPH_CA`; renew the certificate; set the clock.',
+      ],
+      IDENTITY_PROVIDER_UNUSABLE: [
+        'The identity provider of `RALPH_OIDC_ISSUER` does not answer as one.',
+        'Check its address, and its certificate (`--ca`).',
+      ],
       PORT_TAKEN: ['Something else listens on that port.', 'Take another with `--port`.'],
       EXPOSED: [
         'It would be reachable from outside without what protects it.',
-        'Bind it to loopback, or set up TLS and a login.',
+        'Bind it to loopback, or add what the message names: TLS, sign-in.',
       ],
     },
   },

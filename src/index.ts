@@ -27,7 +27,7 @@ export {
   type RunLimits,
 } from './contract/progress.ts'
 export { PhaseReport, Report, type ReportStatus } from './contract/report.ts'
-export { Check } from './contract/checks/check.ts'
+export { Check } from './contract/check.ts'
 export { Hook, Limits, Timeouts, UserConfig, type Settings } from './contract/settings.ts'
 export { Sprint } from './contract/sprint.ts'
 export { Duration, formatDuration, formatTimestamp, parseDuration, Timestamp } from './contract/time.ts'

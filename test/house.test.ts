@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { findKnots } from '../scripts/house/knots.mjs'
@@ -78,5 +78,21 @@ describe('the npm scripts', () => {
       readFileSync(join(root, 'package.json'), 'utf8'),
     )
     expect(Object.keys(scripts).length).toBeLessThanOrEqual(20)
+  })
+})
+
+describe('AGENTS.md and the decision about the house', () => {
+  it.each(['AGENTS.md', 'docs/decisions/0022-the-house.md'])('name only paths that exist: %s', (page) => {
+    const text = readFileSync(join(root, page), 'utf8')
+    const paths = [...text.matchAll(/`((?:src|assets|test|scripts|docs)\/[\w./-]+)`/g)].map(([, path = '']) => path)
+    expect(paths.length).toBeGreaterThan(10)
+    expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([])
+  })
+
+  it('names each command once', () => {
+    const [table = ''] = /## Commands\n[\s\S]*?\n## /.exec(readFileSync(join(root, 'AGENTS.md'), 'utf8')) ?? []
+    const commands = [...table.matchAll(/^\| `([^`]+)`/gm)].map(([, command]) => command)
+    expect(commands.length).toBeGreaterThan(10)
+    expect(new Set(commands).size).toBe(commands.length)
   })
 })

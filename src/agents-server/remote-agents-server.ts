@@ -55,6 +55,12 @@ export async function joinBackend(joining: JoinOptions): Promise<MachineIdentity
   })
 }
 
+/** Whether this machine has joined, and its certificate has not ended. */
+export async function hasValidIdentity(home: string, now: number): Promise<boolean> {
+  const identity = await readIdentity(home)
+  return identity !== undefined && Date.parse(new X509Certificate(identity.certificate).validTo) > now
+}
+
 type RemoteOptions = Pick<AgentsServerOptions, 'home' | 'env' | 'version' | 'installedVersion' | 'log' | 'timing'>
 
 const renewalCheckIntervalMs = 60_000

@@ -12,30 +12,16 @@ import { createSecretBox, type SecretBox } from './database/secret-box.ts'
 import { recordRowChanges } from './feed/event-log.ts'
 import { createOutbox, outboxTopic } from './machines/machine-state.ts'
 import { openFleet, type OpenFleet } from './open-fleet.ts'
+import { serveHttp } from './serve-http.ts'
 import type { Fleet } from './fleet/fleet.ts'
 import type { ObservedSprints } from './fleet/observed.ts'
 import { transaction } from './fleet/transaction.ts'
-import { createApp, type AppDeps } from './http/app.ts'
-import type { ApiCaller } from './http/calls/call.ts'
-import { createEventStreams, type EventTimes } from './http/streams/event-streams.ts'
-import { createFeed } from './feed/feed.ts'
-import { originAddresses, loopbackAddresses, type Addresses } from './http/guard.ts'
-import { agentHandlers } from './http/handlers/agents.ts'
-import { machineRouteHandlers, type MachineAdmission } from './http/handlers/machines.ts'
-import { machineGrantHandlers } from './http/handlers/machine-grants.ts'
-import { peopleHandlers } from './http/handlers/people.ts'
-import { sprintHandlers } from './http/handlers/sprints.ts'
-import { ensureLocalUser, createAuthentication, type UserAuthentication } from './http/identity.ts'
-import { listenHttp, type ListenOptions } from './http/listen.ts'
-import { formatMetrics } from './http/metrics.ts'
-import type { oidcRoutes as OidcRoutes, OidcSettings } from './http/oidc.ts'
+import type { EventTimes } from './http/streams/event-streams.ts'
+import type { MachineAdmission } from './http/handlers/machines.ts'
+import { ensureLocalUser, createAuthentication } from './http/identity.ts'
+import type { ListenOptions } from './http/listen.ts'
+import type { OidcSettings } from './http/oidc.ts'
 import { createAuditLog } from './http/calls/audit.ts'
-import { createIdempotency } from './http/calls/idempotency.ts'
-import { createRateLimit } from './http/calls/rate-limit.ts'
-import { createSignInLimit } from './http/calls/sign-in-limit.ts'
-import { createPageFiles } from './http/page-files.ts'
-import { readCallerRights } from './http/calls/machine-access.ts'
-import { readAccessLevel, readAccessLevels } from './http/calls/agent-access.ts'
 import { issueJoinToken, type AdmissionParts } from './machines/admission.ts'
 import { createMachineCalls, type MachineCalls } from './machines/machine-calls.ts'
 import type { BackendLog } from './machines/connection.ts'
@@ -45,7 +31,7 @@ import { openMachineLines, type MachineLines } from './machines/machine-lines.ts
 import { createMessageHandlers as takeFromMachines } from './machines/message-handlers.ts'
 import { createNotifications, type NotificationSender } from './notifications/notifications.ts'
 
-export type BackendOptions = Pick<ListenOptions, 'host' | 'port' | 'tls'> & {
+export type BackendOptions = Pick<ListenOptions, 'host' | 'port' | 'tls' | 'behindProxy'> & {
   readonly place: DatabasePlace
   /** The folder with the numbered SQL files. */
   readonly migrations: string
@@ -55,12 +41,24 @@ export type BackendOptions = Pick<ListenOptions, 'host' | 'port' | 'tls'> & {
   /** The name of the only user of a backend without accounts. */
   readonly userName: string
   readonly oidc?: OidcSettings | undefined
+  /** Certificates that the backend trusts when it calls webhooks and the identity provider; default: those of Node. */
+  readonly trusted?: readonly string[] | undefined
   /** Encrypts secrets in the database; absent: they are stored as they are. */
   readonly secretsKey?: string | undefined
   /** The address users open, if it differs from the address to listen on. */
   readonly publicOrigin?: string | undefined
+  /** Users sign in with addresses that an admin sends them. */
+  readonly invitations?: boolean | undefined
+  /** Further `host:port` that programs call the API with, such as the name of a service. */
+  readonly alsoHosts?: readonly string[] | undefined
+  /** A token of the local user that the operator has chosen, for containers that join by themselves. */
+  readonly adminToken?: string | undefined
+  /** A token that may only read `/metrics`. */
+  readonly scrapeToken?: string | undefined
   /** Where machines connect; absent: only the local machine. */
-  readonly machines?: { readonly host: string; readonly port: number; readonly publicHost?: string } | undefined
+  readonly machines?:
+    | { readonly host: string; readonly port: number; readonly publicHost?: string; readonly publicPort?: number }
+    | undefined
   /** Users with a grant may run agents on the machine inside this process. Default: only the local user. */
   readonly shareMachine?: boolean | undefined
   readonly project?: string | undefined
@@ -78,6 +76,8 @@ export interface Backend {
   readonly database: Database
   readonly fleet: Fleet
   readonly origin: string
+  /** Its address on this computer, whatever users open. */
+  readonly listening: string
   readonly machinePort: number | undefined
   /** Creates an address that signs the local user in, once. */
   readonly ticketAddress: () => Promise<string>
@@ -130,12 +130,15 @@ async function openBackendParts(options: BackendOptions, opened: CloseFunction[]
   opened.push(line.close)
   const persons = createAuthentication(database, now)
   const userId = await ensureLocalUser(database, options.userName, now())
+  if (options.adminToken !== undefined)
+    await persons.registerToken(userId, newUuid(), { name: 'RALPH_ADMIN_TOKEN', token: options.adminToken })
   const http = await serveHttp(options, { database, box, persons, line, logError: trouble })
   opened.push(http.close)
   return {
     database,
     fleet: line.fleet,
     origin: http.origin,
+    listening: http.listening,
     machinePort: line.port,
     ticketAddress: () => http.ticketAddress(userId, 'admin'),
     commandToken: () => persons.createCommandToken(userId, newUuid()),
@@ -159,13 +162,13 @@ async function openBackendParts(options: BackendOptions, opened: CloseFunction[]
 
 const errorStack = (error: unknown): string | undefined => (error instanceof Error ? error.stack : undefined)
 
-type BackendBase = {
+export type BackendBase = {
   readonly database: Database
   readonly box: SecretBox
   readonly logError: (error: unknown, doing?: string) => void
 }
 
-type OpenLines = {
+export type OpenLines = {
   readonly fleet: OpenFleet
   readonly sender: NotificationSender
   readonly lines: MachineLines
@@ -212,7 +215,7 @@ async function openLines(
   })
   known.asking = asking
   const engine = () => fleet().engine
-  const sender = createNotifications({ database, box, engine, now, newId: newUuid, post: postWebhook })
+  const sender = createNotifications({ database, box, engine, now, newId: newUuid, post: createPost(options) })
   const { compiling, settings = {}, observed, onLost } = options
   const parts = { database, machines: asking, notifications: sender, clock: { now }, newId: newUuid }
   known.fleet = await openFleet({ ...parts, compiling, observed, settings, logError, onLost })
@@ -236,6 +239,11 @@ async function openLines(
   }
 }
 
+const createPost =
+  ({ trusted: ca }: BackendOptions): typeof postWebhook =>
+  (url, body, how) =>
+    postWebhook(url, body, { ...how, ca })
+
 function createJoinRecorder({ database, logError }: BackendBase): NonNullable<AdmissionParts['recordJoin']> {
   const { recordEvent } = createAuditLog(database, now)
   return (event) => recordEvent(event).catch(logError)
@@ -247,7 +255,7 @@ function assertDefined<T>(value: T | undefined): T {
 }
 
 const machineAddress = ({ machines }: BackendOptions, port: number | undefined): string | undefined =>
-  machines && port !== undefined ? `${machines.publicHost ?? machines.host}:${port}` : undefined
+  machines && port !== undefined ? `${machines.publicHost ?? machines.host}:${machines.publicPort ?? port}` : undefined
 
 function createMachineAdmission(
   admission: AdmissionParts,
@@ -264,99 +272,6 @@ function createMachineAdmission(
       lines.drop(machineId, 'revoked')
     },
   }
-}
-
-type HttpEndpoint = {
-  readonly origin: string
-  readonly ticketAddress: (userId: string, scope: ApiCaller['scope']) => Promise<string>
-  readonly close: () => Promise<void>
-}
-
-async function serveHttp(
-  options: BackendOptions,
-  parts: BackendBase & { readonly persons: UserAuthentication; readonly line: OpenLines },
-): Promise<HttpEndpoint> {
-  const { database, box, persons, line, logError } = parts
-  const { version, project, oidc, host, port, tls, publicOrigin } = options
-  const { fleet, sender, lines } = line
-  const feed = createFeed(database, { now, log: logError })
-  const levels = (who: ApiCaller) => readAccessLevels(database, who)
-  const events = createEventStreams({ feed, levels, log: logError, times: options.eventTimes })
-  const audit = createAuditLog(database, now)
-  const own: { addresses?: Addresses; origin?: string } = {}
-  const ticketAddress: HttpEndpoint['ticketAddress'] = async (userId, scope) =>
-    `${own.origin}/sign-in#${await persons.createTicket(userId, scope)}`
-  const app = createApp({
-    version,
-    secure: tls !== undefined || publicOrigin?.startsWith('https:') === true,
-    addresses: () => own.addresses ?? { hosts: new Set(), origins: new Set() },
-    identity: persons,
-    handlers: {
-      ...peopleHandlers({ database, box, sender, now, newId: newUuid, version, project, ticketAddress }),
-      ...agentHandlers(fleet),
-      ...sprintHandlers(fleet),
-      ...machineRouteHandlers(fleet, line.admission, version),
-      ...machineGrantHandlers(database, now),
-    },
-    ...createAccessReaders(database),
-    events,
-    idempotent: createIdempotency(database, now),
-    ...createLimits(),
-    behindProxy: publicOrigin !== undefined,
-    audit,
-    ready: () => isDatabaseReady(database),
-    metrics: async () => {
-      const { connected, refusedFrames } = lines.counts()
-      return formatMetrics(database, { viewers: events.viewers(), machines: connected, refusedFrames })
-    },
-    page: createPageFiles(options.page),
-    addRoutes: oidc && (await loadOidcRoutes(oidc, { people: persons, database, now, newId: newUuid, audit })),
-    log: logError,
-  })
-  const listening = await listenHttp(app, { host, port, tls, authenticates: oidc !== undefined }).catch(
-    (error: unknown) => {
-      events.close()
-      feed.close()
-      throw error
-    },
-  )
-  own.addresses = publicOrigin === undefined ? loopbackAddresses(listening.port) : originAddresses(publicOrigin)
-  own.origin = publicOrigin ?? listening.origin
-  return {
-    origin: own.origin,
-    ticketAddress,
-    close: async () => {
-      events.close()
-      feed.close()
-      await listening.close()
-    },
-  }
-}
-
-const createAccessReaders = (database: Database): Pick<AppDeps, 'accessLevel' | 'machineRights'> => ({
-  accessLevel: (who, ids) => readAccessLevel(database, who, ids),
-  machineRights: (who, ids) => readCallerRights(database, who, ids),
-})
-
-const createLimits = (): Pick<AppDeps, 'rateLimit' | 'signInLimit'> => ({
-  rateLimit: createRateLimit(now),
-  signInLimit: createSignInLimit(now),
-})
-
-/** Loads the OIDC client only for backends with accounts. */
-const loadOidcRoutes = async (...given: Parameters<typeof OidcRoutes>) =>
-  (await import('./http/oidc.ts')).oidcRoutes(...given)
-
-const readyMs = 2000
-
-/** Whether the database answers within `readyMs`. */
-async function isDatabaseReady({ pool }: Database): Promise<boolean> {
-  const late = new Promise<boolean>((resolve) => setTimeout(() => resolve(false), readyMs).unref())
-  const answered = pool.query('select 1').then(
-    ({ rowCount }) => rowCount === 1,
-    () => false,
-  )
-  return Promise.race([answered, late])
 }
 
 /** The authority that machines trust; created at the first start and shared by all replicas. */

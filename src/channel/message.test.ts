@@ -12,7 +12,7 @@ const id = '00000000-0000-4000-8000-000000000001'
 const overTheLine = (wire: unknown): unknown => JSON.parse(JSON.stringify(wire))
 
 /** One of each kind with every optional field. The comparison fails if the wire format drops a field. */
-const facts: readonly Required<FactOf<MachineFact['type']>>[] = [
+const facts: readonly SentFact<MachineFact['type']>[] = [
   {
     type: 'attempt-ended',
     at: noon,
@@ -87,6 +87,8 @@ const facts: readonly Required<FactOf<MachineFact['type']>>[] = [
 ]
 
 type FactOf<T extends Fact['type']> = Extract<Fact, { type: T }>
+/** A clock jump is what the process that decides has measured. */
+type SentFact<T extends Fact['type']> = T extends unknown ? Required<Omit<FactOf<T>, 'clockJumpMs'>> : never
 
 describe('a message', () => {
   it('carries a prompt with its whole progress over the line', () => {

@@ -30,6 +30,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'Show what the agent said and did in each iteration',
     load: async () => (await import('./commands/logs.ts')).logs,
   },
+  checks: {
+    summary: 'List held-out checks, and move tests out of the reach of agents',
+    load: async () => (await import('./commands/checks.ts')).checks,
+  },
   report: {
     summary: 'Write a report of a sprint as one HTML page or as Markdown',
     load: async () => (await import('./commands/report.ts')).report,
@@ -81,6 +85,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'Run the backend: the page, the API, and agents on this computer',
     load: async () => (await import('./commands/serve.ts')).serve,
   },
+  backup: {
+    summary: 'Back up the database of the backend, check a backup, or restore one',
+    load: async () => (await import('./commands/backup.ts')).backup,
+  },
   'agents-server': {
     summary: 'Connect this computer to a backend and run its work',
     load: async () => (await import('./commands/agents-server.ts')).agentsServer,
@@ -88,6 +96,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
   machine: {
     summary: 'Connect, approve and manage machines',
     load: async () => (await import('./commands/machine.ts')).machine,
+  },
+  user: {
+    summary: 'Invite users, and list them',
+    load: async () => (await import('./commands/user.ts')).user,
   },
   completion: {
     summary: 'Print a shell completion script',

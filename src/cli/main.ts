@@ -1,5 +1,5 @@
 import { errorCodes, formatPlace, RalphError, errorMessage } from '../contract/errors.ts'
-import { findNearestWord } from '../contract/nearest.ts'
+import { findNearestWord } from '../contract/text.ts'
 import { packageVersion } from './io/assets.ts'
 import { commands } from './commands.ts'
 import { processIo } from './io/io.ts'

@@ -99,7 +99,7 @@ function callHeaders({ token, idempotencyKey, revision }: ClientOptions & CallOp
 }
 
 function backendUnreachable(cause: unknown): never {
-  if (cause instanceof Error && cause.name === 'AbortError') throw cause
+  if (cause instanceof RalphError || (cause instanceof Error && cause.name === 'AbortError')) throw cause
   throw new RalphError('BACKEND_UNREACHABLE', 'the backend is unreachable', { cause })
 }
 

@@ -1,5 +1,8 @@
 import { z } from 'zod'
 
+/** A text in a file. */
+export const nonEmptyText = z.string().refine((value) => value.trim() !== '', { error: 'must not be empty' })
+
 // oxlint-disable typescript/no-unsafe-type-assertion -- names computed at run time meet names computed by types; file-object.test.ts holds them together
 
 /** `idleThreshold` -> `idle-threshold`, at type level. */

@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import { fileObject } from './file-object.ts'
+import { fileObject, nonEmptyText } from './file-object.ts'
 import { Id } from './ids.ts'
 import { agentNames, ErrorCategory } from './settings.ts'
-import { nonEmptyText } from './text.ts'
 import { Duration, Timestamp } from './time.ts'
 
 const maxRetries = z.int().min(1)

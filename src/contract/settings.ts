@@ -1,10 +1,8 @@
 import { z } from 'zod'
 import { CellSettings, Network } from './cell.ts'
-import { CheckRoom } from './checks/check.ts'
-import { CheckEntry } from './checks/registry.ts'
-import { fileObject, partialFileObject } from './file-object.ts'
+import { CheckRoom, defineCheckKind, type CheckKind } from './check.ts'
+import { fileObject, partialFileObject, nonEmptyText } from './file-object.ts'
 import { Id } from './ids.ts'
-import { nonEmptyText } from './text.ts'
 import { Duration } from './time.ts'
 
 /** One agent program, or the first choice and its fallbacks. */
@@ -12,6 +10,17 @@ export const agentNames = z.union([nonEmptyText, z.array(nonEmptyText).min(1)])
 const count = z.int().min(0)
 /** A limit that users can switch off. */
 const switchable = <T extends z.ZodType>(value: T) => z.union([z.literal('off'), value])
+
+/** `run: npm test`: the command itself. */
+const commandCheck = defineCheckKind({
+  fields: { run: nonEmptyText.describe('Shell command that Ralph runs in the project; exit 0 means passed') },
+  toCommand: ({ run }) => ({ run }),
+})
+
+/** Every kind of check; adding one is a file and a row here. */
+const checkKinds: readonly [CheckKind, ...CheckKind[]] = [commandCheck]
+
+const CheckEntry: CheckKind = checkKinds.length === 1 ? checkKinds[0] : z.union(checkKinds)
 
 const hookCell = z.enum(['none'])
 const onFail = z.enum(['record', 'feed-back', 'block'])
@@ -152,6 +161,12 @@ export const Prompts = fileObject({
   resultReporting: nonEmptyText.optional().describe('Replaces the section that asks for the report'),
 })
 
+export const Seal = fileObject({
+  minimum: z.number().min(0).max(1).default(0.7).describe('Part of the small changes that the tests must notice'),
+  budget: Duration.default(60_000).describe('Ralph tries no more of them after this time'),
+})
+export type Seal = z.output<typeof Seal>
+
 /** Fields that SPRINT.yaml and a workflow share; SPRINT.yaml wins, field by field. */
 export const settings = {
   ralph: Ralph.optional().describe('Settings of the goal-driven loop'),
@@ -166,6 +181,9 @@ export const settings = {
   frozen: z.array(nonEmptyText).optional().describe('Globs of more files that count as they were at the start'),
   mayChange: z.array(nonEmptyText).optional().describe('Globs of tests and settings that the agent may change'),
   room: CheckRoom.optional().describe('Where checks run at a claim: a clean copy, or the work tree itself (`off`)'),
+  seal: Seal.optional().describe(
+    'Changes the changed lines a little at a claim, and asks a person if tests miss too much',
+  ),
   review: fileObject({
     agent: nonEmptyText.describe('Agent program of the reviewer'),
     model: nonEmptyText.optional().describe("Model of the reviewer; default: the driver's own"),

@@ -1,9 +1,8 @@
 import { z } from 'zod'
-import { fileObject } from './file-object.ts'
+import { fileObject, nonEmptyText } from './file-object.ts'
 import { SprintId } from './ids.ts'
 import { cleanupModes, CollectionItem } from './phases.ts'
 import { HookOverrides, settings } from './settings.ts'
-import { nonEmptyText } from './text.ts'
 import { Duration } from './time.ts'
 
 const Worktree = fileObject({

@@ -1,9 +1,8 @@
 import { z } from 'zod'
-import { fileObject } from './file-object.ts'
+import { fileObject, nonEmptyText } from './file-object.ts'
 import { cleanupModes, Phase } from './phases.ts'
 import { SprintMode } from './progress.ts'
 import { Hook, settings } from './settings.ts'
-import { nonEmptyText } from './text.ts'
 
 const WorkflowWorktree = fileObject({
   enabled: z.boolean().describe('Whether sprints get their own git worktree'),

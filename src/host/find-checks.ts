@@ -1,5 +1,5 @@
 import { dirname, join, relative } from 'node:path'
-import { Check } from '../contract/checks/check.ts'
+import { Check } from '../contract/check.ts'
 import { exists, listTree, readTextSyncIfExists, realPath } from '../platform/files/files.ts'
 import { detectChecks } from '../runtime/detect-checks.ts'
 

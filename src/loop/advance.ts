@@ -40,11 +40,19 @@ const startsWork = ({ type }: Fact): boolean =>
   !['recompiled', 'answered', 'told', 'message-withdrawn', 'notified'].includes(type)
 
 /** Time since the last fact counts as work if something was running. Time between runs does not. */
-function countActiveTime(sprint: Sprint, { type, at }: Fact): Sprint {
+function countActiveTime(given: Sprint, { type, at, clockJumpMs = 0 }: Fact): Sprint {
+  const sprint = clockJumpMs === 0 ? given : moveTimes(given, clockJumpMs)
   const { status, live, stats } = sprint
   const atWork = status === 'in-progress' && (live.length === 0 || live.some(({ stage }) => stage !== 'waiting'))
   const passed = atWork && type !== 'started' ? at - (stats.updatedAt ?? at) : 0
   return setStats(sprint, { activeMs: stats.activeMs + (passed > 0 ? passed : 0), updatedAt: at })
+}
+
+/** After the clock has jumped, what runs has run as long as before. */
+function moveTimes(sprint: Sprint, byMs: number): Sprint {
+  const { updatedAt } = sprint.stats
+  const live = sprint.live.map((iteration) => ({ ...iteration, startedAt: iteration.startedAt + byMs }))
+  return { ...(updatedAt === undefined ? sprint : setStats(sprint, { updatedAt: updatedAt + byMs })), live }
 }
 
 function decide(sprint: Sprint, fact: Fact): Decision {

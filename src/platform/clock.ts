@@ -1,5 +1,6 @@
 export const systemClock = {
   now: (): number => Date.now(),
+  steady: (): number => performance.now(),
 
   /** Uses wall-clock time, so that a limit that ends at five ends at five even after the laptop slept. */
   async waitUntil(at: number, signal: AbortSignal): Promise<void> {

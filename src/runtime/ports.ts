@@ -3,7 +3,9 @@ import type { AgentEvent, SprintEvent } from '../contract/events.ts'
 import type { Outcome, Usage } from '../contract/outcome.ts'
 import type { CheckResult, Progress, SprintStatus } from '../contract/progress.ts'
 import type { Proof, ProofBaseline } from '../contract/proof.ts'
-import type { Check } from '../contract/checks/check.ts'
+import type { Check } from '../contract/check.ts'
+import type { NotificationQuestion } from './channels/channel.ts'
+import type { NotifyTarget } from './channels/registry.ts'
 import type { Fact } from '../loop/core/fact.ts'
 import type { AttemptBudget } from '../loop/core/limits.ts'
 import type { LockState } from '../loop/core/way.ts'
@@ -160,6 +162,8 @@ export interface ShellRunner {
 
 export interface Clock {
   readonly now: () => number
+  /** Milliseconds that really passed since some moment, no matter how the clock is set; absent: as `now`. */
+  readonly steady?: () => number
   /** Resolves at that time, or as soon as `signal` aborts. */
   readonly waitUntil: (at: number, signal: AbortSignal) => Promise<void>
 }
@@ -189,10 +193,6 @@ export interface AccountLimits {
   readonly limitedUntil: (agent: string) => Promise<number | undefined>
   readonly record: (agent: string, until: number) => Promise<void>
 }
-
-export type NotifyTarget = NonNullable<Progress['notify']>[number]
-
-export type NotificationQuestion = Omit<NonNullable<Progress['humanNeeded']>, 'askedAt'>
 
 export type SprintNotification = {
   readonly sprintId: string

@@ -1,5 +1,5 @@
 import { RalphError } from '../contract/errors.ts'
-import type { Check } from '../contract/checks/check.ts'
+import type { Check } from '../contract/check.ts'
 import { getCheckName } from '../loop/core/request-checks.ts'
 import type { Fact } from '../loop/core/fact.ts'
 import { requireLiveIteration, type OrderContext } from './context.ts'

@@ -1,5 +1,5 @@
 import type { CheckResult, Progress } from '../contract/progress.ts'
-import type { Check } from '../contract/checks/check.ts'
+import type { Check } from '../contract/check.ts'
 import { getCheckName } from '../loop/core/request-checks.ts'
 import type { Fact } from '../loop/core/fact.ts'
 import { listDefiningFiles } from './defining-files.ts'

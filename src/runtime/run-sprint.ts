@@ -44,7 +44,10 @@ export function runSprint(loaded: Progress, ports: Ports, first: Fact, rules = a
       })
   }
 
-  const decide = async (fact: Fact) => {
+  const readJump = createJumpMeter(ports)
+  const decide = async (given: Fact) => {
+    const clockJumpMs = readJump()
+    const fact = clockJumpMs === 0 ? given : { ...given, clockJumpMs }
     const next = rules(progress, fact)
     await store.save(next.progress, fact)
     return next
@@ -76,6 +79,21 @@ export function runSprint(loaded: Progress, ports: Ports, first: Fact, rules = a
 }
 
 const noop = () => {}
+
+/** Smaller differences are clocks that are kept in time. */
+const minJumpMs = 30_000
+
+/** How far the wall clock jumped since the last call; 0 if it did not. */
+function createJumpMeter({ clock }: Ports): () => number {
+  const readAhead = () => (clock.steady ? clock.now() - clock.steady() : 0)
+  let ahead = readAhead()
+  return () => {
+    const jump = readAhead() - ahead
+    if (Math.abs(jump) < minJumpMs) return 0
+    ahead += jump
+    return Math.round(jump)
+  }
+}
 
 /** Running orders and how to abort them. One controller each: combined signals would accumulate over a long run. */
 function createOpenOrders() {

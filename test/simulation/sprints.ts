@@ -1,6 +1,6 @@
 import type { CompiledPhase, CompiledStep } from '../../src/contract/phases.ts'
 import type { Progress } from '../../src/contract/progress.ts'
-import type { Check } from '../../src/contract/checks/check.ts'
+import type { Check } from '../../src/contract/check.ts'
 import type { Hook } from '../../src/contract/settings.ts'
 import { buildCheck, buildHook, buildProgress } from '../support/builders.ts'
 import { buildGate, buildItem, buildPart, buildPhase, buildStandard, forEach } from '../support/phases.ts'

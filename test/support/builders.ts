@@ -9,7 +9,7 @@ import {
   type Step,
 } from '../../src/contract/progress.ts'
 import type { Report } from '../../src/contract/report.ts'
-import type { Check } from '../../src/contract/checks/check.ts'
+import type { Check } from '../../src/contract/check.ts'
 import { defaultLimits, defaultTimeouts, type Hook } from '../../src/contract/settings.ts'
 import { advance, type Transition } from '../../src/loop/advance.ts'
 import type { AttemptEnd, Fact } from '../../src/loop/core/fact.ts'

@@ -1,5 +1,5 @@
 import { RalphError } from '../../contract/errors.ts'
-import { findNearestWord } from '../../contract/nearest.ts'
+import { findNearestWord } from '../../contract/text.ts'
 import { acpDriver, acpPresets } from './acp.ts'
 import { claude } from './claude.ts'
 import { codex } from './codex.ts'

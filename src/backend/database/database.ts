@@ -1,5 +1,6 @@
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
 import type { Pool, PoolClient } from 'pg'
+import { meters } from '../metrics/meters.ts'
 import type { Signals } from './signals.ts'
 
 /** Queries outside a transaction. */
@@ -29,6 +30,8 @@ export interface Database {
   readonly transaction: <T>(run: (tx: Tx) => Promise<T>) => Promise<T>
   /** Like `transaction`, for bulk work that can wait: runs few at a time and leaves connections for the others. */
   readonly aside: <T>(run: (tx: Tx) => Promise<T>) => Promise<T>
+  /** Copies the embedded database into a new folder, consistently; other queries wait. */
+  readonly copyTo?: (folder: string) => Promise<void>
   readonly close: () => Promise<void>
 }
 
@@ -41,7 +44,17 @@ export function createDatabase(
 ): Database {
   const transaction: Database['transaction'] = async (run) => {
     await assertDiskSpace()
-    return retryConflicts(() => runTransaction(opened, run))
+    const began = performance.now()
+    const observe = (result: string) =>
+      meters.transactionSeconds.observe({ result }, (performance.now() - began) / 1000)
+    try {
+      const result = await retryConflicts(() => runTransaction(opened, run))
+      observe('committed')
+      return result
+    } catch (error) {
+      observe('rolled-back')
+      throw error
+    }
   }
   const limit = limitTransactions(opened.kind === 'embedded' ? 1 : maxBackground)
   return { ...opened, transaction, aside: (run) => limit(() => transaction(run)) }

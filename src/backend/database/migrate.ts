@@ -21,8 +21,12 @@ const migrationLock = 7_226_842_031
  * versions can use a newer database during a rolling update. A migration that breaks this says so in its first line
  * (`-- breaking: why`), and older versions refuse the database.
  */
-export async function migrate(database: Database, folder: string): Promise<void> {
-  const known = await readMigrations(folder)
+export async function migrate(
+  database: Database,
+  folder: string,
+  { upTo = Infinity }: { readonly upTo?: number } = {},
+): Promise<void> {
+  const known = (await readMigrations(folder)).slice(0, upTo)
   await database.transaction(async ({ client }) => {
     await client.query('set local idle_in_transaction_session_timeout = 0')
     await client.query('select pg_advisory_xact_lock($1)', [migrationLock])
@@ -62,16 +66,22 @@ const resetFutureTransactions = `update event set tx = '0' where tx >= pg_snapsh
 function assertCompatible(applied: readonly AppliedMigration[], known: readonly Migration[]): void {
   const tooNew = applied.find(({ number, breaking }) => number > known.length && breaking)
   if (tooNew) {
-    throw new RalphError('DATABASE_NEWER', `this version cannot use the database (${tooNew.name})`, {
-      hint: 'use the version of ralph that wrote it, or a newer one',
-    })
+    throw new RalphError(
+      'DATABASE_NEWER',
+      `a newer version of ralph has changed the database (${tooNew.name}), and this version cannot use it`,
+      {
+        hint: 'start that version or a newer one; to go back, restore a backup from before into a new database',
+      },
+    )
   }
   const changed = known.find(({ checksum }, index) => (applied[index]?.checksum ?? checksum) !== checksum)
   if (changed)
-    throw new RalphError('DATABASE_NEWER', `${changed.name} differs from the migration applied to this database`)
+    throw new RalphError('DATABASE_NEWER', `${changed.name} differs from the migration applied to this database`, {
+      hint: 'another build of ralph made this database; start that one, or restore a backup into a new database',
+    })
 }
 
-async function readMigrations(folder: string): Promise<Migration[]> {
+export async function readMigrations(folder: string): Promise<Migration[]> {
   const names = (await listFolder(folder)).filter((name) => name.endsWith('.sql')).toSorted()
   return Promise.all(
     names.map(async (name, index) => {

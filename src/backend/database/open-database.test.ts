@@ -105,6 +105,21 @@ describe('a data folder', () => {
     expect(await readdir(place.dataFolder)).not.toContain('database')
   })
 
+  it('is never replaced if it is damaged, and the error says how to recover', async () => {
+    const place = { dataFolder: await createDataFolder(), template: await createTemplate() }
+    const files = join(place.dataFolder, 'database')
+    const listed = await readdir(files)
+    await writeFile(join(files, 'global', 'pg_control'), '')
+    const damaged = { code: 'DATABASE_DAMAGED', hint: expect.stringContaining('put a copy') }
+    await expect(openDatabase(place, { migrations })).rejects.toMatchObject(damaged)
+    await rm(join(files, 'PG_VERSION'))
+    await expect(openDatabase(place, { migrations })).rejects.toMatchObject({
+      ...damaged,
+      message: expect.stringContaining('PG_VERSION is missing'),
+    })
+    expect(await readdir(files)).toEqual(expect.arrayContaining(listed.filter((name) => name !== 'PG_VERSION')))
+  })
+
   it('of a newer version works with older ones, unless a migration is breaking', async () => {
     const place = { dataFolder: await createDataFolder() }
     const newer = await folder()

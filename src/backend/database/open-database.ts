@@ -3,7 +3,7 @@ import { drizzle } from 'drizzle-orm/node-postgres'
 import { Pool } from 'pg'
 import { RalphError } from '../../contract/errors.ts'
 import { type FileLock, lockFile } from '../../platform/files/file-lock.ts'
-import { createPrivateFolder } from '../../platform/files/files.ts'
+import { copyFolder, createPrivateFolder, exists, listFolder } from '../../platform/files/files.ts'
 import { createDatabase, withPreparedStatements, type Database } from './database.ts'
 import { createEmbeddedSession } from './embedded-session.ts'
 import { migrate } from './migrate.ts'
@@ -34,9 +34,15 @@ export type DatabaseOptions = {
   readonly onError?: (error: Error) => void
 }
 
+/** Opens the database as it is, for a backup or to look at it. The caller must `close` it. */
+export const openDatabaseAsIs = (
+  place: DatabasePlace,
+  options: Omit<DatabaseOptions, 'migrations'>,
+): Promise<Database> => ('url' in place ? openServer(place.url, options) : openEmbedded(place, options))
+
 /** Opens the database and migrates it. The caller must `close` it. */
 export async function openDatabase(place: DatabasePlace, options: DatabaseOptions): Promise<Database> {
-  const opened = 'url' in place ? await openServer(place.url, options) : await openEmbedded(place, options)
+  const opened = await openDatabaseAsIs(place, options)
   try {
     await migrate(opened, options.migrations)
     return opened
@@ -50,7 +56,7 @@ const minServerVersion = 150_000
 
 async function openServer(
   url: string,
-  { connections = 12, onError: onTrouble = ignoreError }: DatabaseOptions,
+  { connections = 12, onError: onTrouble = ignoreError }: Omit<DatabaseOptions, 'migrations'>,
 ): Promise<Database> {
   // Releases the row locks of a frozen replica before the other replicas declare it dead.
   const pool = new Pool({ connectionString: url, max: connections, keepAlive: true, ...sessionLimits })
@@ -84,7 +90,7 @@ const databaseUnavailable = (cause: unknown): RalphError =>
  */
 async function openEmbedded(
   place: EmbeddedPlace,
-  { onError: onTrouble = ignoreError }: DatabaseOptions,
+  { onError: onTrouble = ignoreError }: Omit<DatabaseOptions, 'migrations'>,
 ): Promise<Database> {
   const dataFolder = resolve(place.dataFolder)
   const folder = join(dataFolder, 'database')
@@ -93,9 +99,12 @@ async function openEmbedded(
   const assertDiskSpace = createDiskSpaceGuard(dataFolder)
   try {
     await assertDiskSpace()
+    await assertComplete(folder)
     if (place.template !== undefined) await unpackTemplateDatabase(place.template, folder)
     await createPrivateFolder(folder)
-    const lite = await openPglite(folder)
+    const lite = await openPglite(folder).catch((cause: unknown) => {
+      throw damagedDatabase(folder, `Postgres cannot open it (${databaseErrorMessage(cause)})`, cause)
+    })
     const pool = new Pool({
       user: 'postgres',
       database: 'postgres',
@@ -115,7 +124,18 @@ async function openEmbedded(
       await lite.close()
       lock.release()
     }
+    const copyTo = async (target: string) => {
+      // The only connection: nothing writes while this holds it.
+      const client = await pool.connect()
+      try {
+        await client.query('checkpoint')
+        await copyFolder(folder, target)
+      } finally {
+        client.release()
+      }
+    }
     const parts = {
+      copyTo,
       pool,
       db: drizzle(withPreparedStatements(pool)),
       url: placeholderUrl,
@@ -128,6 +148,19 @@ async function openEmbedded(
     throw error
   }
 }
+
+/** A folder with files but without PG_VERSION is a database that was copied in part: never replace it. */
+async function assertComplete(folder: string): Promise<void> {
+  if (exists(join(folder, 'PG_VERSION')) || (await listFolder(folder)).length === 0) return
+  throw damagedDatabase(folder, 'PG_VERSION is missing, so it is not a complete copy')
+}
+
+const damagedDatabase = (folder: string, why: string, cause?: unknown): RalphError =>
+  new RalphError('DATABASE_DAMAGED', `the embedded database is damaged: ${why}; nothing was replaced`, {
+    place: { file: folder },
+    hint: 'put a copy of this folder back; or move it away and start again: machines report from their journals what they did',
+    cause,
+  })
 
 /** Required by pg, but never dialled: all access goes through the pool. */
 const placeholderUrl = 'postgresql://postgres@localhost/postgres'

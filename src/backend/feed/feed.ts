@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { sql, type SQL } from 'drizzle-orm'
+import { meters } from '../metrics/meters.ts'
 import { coalesce } from '../../platform/async.ts'
 import type { FleetChange } from '../../contract/fleet/event.ts'
 import type { AccessLevel } from '../../contract/fleet/user.ts'
@@ -85,6 +86,8 @@ export function createFeed(database: Database, { now, log }: FeedOptions): Feed 
     const isAll = rows.length < pollBatchSize
     at = isAll ? upTo : (rows.at(-1) ?? upTo)
     if (items.length > 0) for (const { onItems: hear } of listeners) hear(items)
+    for (const { at: stored, kind } of rows)
+      if (kind !== 'event') meters.eventLagSeconds.observe({}, Math.max(0, now() - stored) / 1000)
     return !isAll
   }
   const poll = coalesce(async () => {

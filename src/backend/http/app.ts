@@ -1,16 +1,23 @@
 import { IncomingMessage, ServerResponse } from 'node:http'
-import { Hono, type Context } from 'hono'
+import { Hono, type Context, type MiddlewareHandler } from 'hono'
 import { z } from 'zod'
 import { RalphError } from '../../contract/errors.ts'
 import { doneResponse } from '../../contract/fleet/page.ts'
 import type { AccessLevel } from '../../contract/fleet/user.ts'
 import { listPathIds, type Route } from '../../contract/fleet/route.ts'
 import { routes } from '../../contract/fleet/routes.ts'
+import { meters } from '../metrics/meters.ts'
 import { assertPermitted } from './calls/access.ts'
 import type { AuditLog } from './calls/audit.ts'
 import { assertMachineRights } from './calls/machine-access.ts'
 import type { Call, RouteHandlers, ApiCaller } from './calls/call.ts'
-import { createCookie, createExpiredCookie, readSessionCookie, readBearerToken } from './calls/credentials.ts'
+import {
+  createCookie,
+  createExpiredCookie,
+  isSameSecret,
+  readSessionCookie,
+  readBearerToken,
+} from './calls/credentials.ts'
 import type { MachineRights } from '../fleet/machine-rights.ts'
 import type { EventStreams } from './streams/event-streams.ts'
 import { assertSameSite, type Addresses } from './guard.ts'
@@ -52,6 +59,8 @@ export type AppDeps = {
   readonly audit: AuditLog
   readonly ready: () => Promise<boolean>
   readonly metrics: () => Promise<string>
+  /** RALPH_METRICS_TOKEN: a credential that may only read the metrics, and needs no database. */
+  readonly scrapeToken?: string | undefined
   /** A file of the page; undefined if it does not exist. */
   readonly page: (path: string) => Promise<Response | undefined>
   /** Adds the routes of other sign-in methods. */
@@ -65,16 +74,21 @@ const maxBodyBytes = 4 * 1024 * 1024
 /** Registers every route. `listen` binds the app to a port; tests call `app.request`. */
 export function createApp(deps: AppDeps): Hono {
   const app = new Hono()
+  app.use('*', observeRequest)
   app.use('*', async (c, next) => {
-    assertSameSite(readGuardedRequest(c), deps.addresses())
+    // Probes and scrapes name the address of a pod, and what they read holds nothing of a user.
+    if (!operatorPaths.has(c.req.path)) assertSameSite(readGuardedRequest(c), deps.addresses())
     await next()
     for (const [name, value] of Object.entries(safeHeaders)) c.res.headers.set(name, value)
   })
   app.get('/healthz', (c) => c.json({ ok: true }))
   app.get('/readyz', async (c) => ((await deps.ready()) ? c.json({ ok: true }) : c.json({ ok: false }, 503)))
   app.get('/metrics', async (c) => {
-    assertPermitted(await authenticate(c, deps), 'admin', undefined, false)
-    return c.text(await deps.metrics())
+    const { scrapeToken } = deps
+    const given = readBearerToken(c.req.header('authorization'))
+    const scrapes = scrapeToken !== undefined && isSameSecret(given, scrapeToken)
+    if (!scrapes) assertPermitted(await authenticate(c, deps), 'admin', undefined, false)
+    return c.text(await deps.metrics(), 200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' })
   })
   app.get('/api/openapi.json', (c) => c.json(buildOpenApi(deps.version)))
   app.get('/api/docs', (c) => c.html(renderApiDocs(buildOpenApi(deps.version))))
@@ -102,6 +116,16 @@ export function createApp(deps: AppDeps): Hono {
   app.get('*', async (c) => (await deps.page(c.req.path)) ?? c.notFound())
   app.onError((error) => problemResponse(toProblem(error, deps.log)))
   return app
+}
+
+const operatorPaths: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics'])
+
+const observeRequest: MiddlewareHandler = async (c, next) => {
+  const began = performance.now()
+  await next()
+  const { routePath: route, method } = c.req
+  const labels = { route, method, status: `${c.res.status}` }
+  meters.httpSeconds.observe(labels, (performance.now() - began) / 1000)
 }
 
 type HandledRoute = keyof RouteHandlers

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { and, eq, gt, isNull, lt } from 'drizzle-orm'
+import { and, eq, gt, isNull, lt, ne } from 'drizzle-orm'
 import { RalphError } from '../../contract/errors.ts'
 import type { UserRole } from '../../contract/fleet/user.ts'
 import type { Database, Queries } from '../database/database.ts'
@@ -17,9 +17,15 @@ const touchIntervalMs = 60_000
 
 export interface UserAuthentication extends Authenticator {
   /** Creates a one-time ticket for the address that the user opens. Its session has this scope. */
-  readonly createTicket: (userId: string, scope: ApiCaller['scope']) => Promise<string>
+  readonly createTicket: (userId: string, scope: ApiCaller['scope'], lifetimeMs?: number) => Promise<string>
   /** Creates a session for a user authenticated by the identity provider. */
   readonly createSession: (userId: string, by: 'local' | 'oidc') => Promise<string>
+  /** Makes a token that the operator has chosen valid, and the previous one of that name invalid. */
+  readonly registerToken: (
+    userId: string,
+    id: string,
+    given: { readonly name: string; readonly token: string },
+  ) => Promise<void>
   /** Creates a token for the commands on this machine, and revokes the previous one. */
   readonly createCommandToken: (userId: string, id: string) => Promise<string>
 }
@@ -39,9 +45,9 @@ export function createAuthentication({ db, transaction }: Database, now: () => n
     bySession: (session) => findBySession(db, session, now()),
     byToken: (token) => findByToken(db, token, now()),
     end: async (session) => void (await db.delete(sessions).where(eq(sessions.hash, hashCredential(session)))),
-    createTicket: async (userId, scope) => {
+    createTicket: async (userId, scope, lifetimeMs = ticketLifetimeMs) => {
       const ticket = generateSecret()
-      const expiresAt = now() + ticketLifetimeMs
+      const expiresAt = now() + lifetimeMs
       await db.insert(tickets).values({ hash: hashCredential(ticket), userId, scope, expiresAt })
       return ticket
     },
@@ -52,6 +58,16 @@ export function createAuthentication({ db, transaction }: Database, now: () => n
       await db.delete(apiTokens).where(and(eq(apiTokens.userId, userId), eq(apiTokens.name, name)))
       await db.insert(apiTokens).values({ id, userId, name, scope: 'admin', hash: hashCredential(token), ...times })
       return token
+    },
+    registerToken: async (userId, id, { name, token }) => {
+      const hash = hashCredential(token)
+      const times = { createdAt: now(), expiresAt: now() + commandTokenLifetimeMs }
+      const before = and(eq(apiTokens.userId, userId), eq(apiTokens.name, name), ne(apiTokens.hash, hash))
+      await db.delete(apiTokens).where(before)
+      await db
+        .insert(apiTokens)
+        .values({ id, userId, name, scope: 'admin', hash, ...times })
+        .onConflictDoUpdate({ target: apiTokens.hash, set: { expiresAt: times.expiresAt } })
     },
     redeem: async (ticket) => {
       const taken = await transaction(async (tx) => {

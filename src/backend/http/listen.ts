@@ -3,15 +3,28 @@ import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import type { Hono } from 'hono'
-import { RalphError } from '../../contract/errors.ts'
+import { errorMessage, RalphError } from '../../contract/errors.ts'
+import {
+  assertUsableCertificate,
+  certificateExpiry,
+  watchCertificate,
+  type TlsFiles,
+  type TlsSource,
+} from './tls-certificate.ts'
 
 export type ListenOptions = {
   readonly host: string
   /** 0: any free port. */
   readonly port: number
-  readonly tls?: { readonly certificate: string; readonly key: string } | undefined
+  readonly tls?: TlsSource | undefined
+  /** A proxy or the port of a container ends TLS in front of it. */
+  readonly behindProxy?: boolean | undefined
   /** Users can authenticate with more than a ticket shown on this machine. */
   readonly authenticates: boolean
+  /** Logs a certificate that was renewed, or could not be. */
+  readonly log?: ((level: 'info' | 'warn', text: string) => void) | undefined
+  /** How often the files of the certificate are read again. */
+  readonly rereadMs?: number | undefined
 }
 
 export interface HttpListener {
@@ -25,12 +38,9 @@ const closeGraceMs = 3000
 
 /** Binds the app to a port. Accepts other machines only with TLS and real authentication. */
 export async function listenHttp(app: Hono, options: ListenOptions): Promise<HttpListener> {
-  const { host, port, tls, authenticates } = options
-  if (!isLoopback(host) && !(tls && authenticates)) {
-    throw new RalphError('EXPOSED', `${host} is reachable from other machines`, {
-      hint: 'pass --tls-cert and --tls-key and an OIDC issuer, or omit --host and use a tunnel',
-    })
-  }
+  const { host, port, tls } = options
+  if (!isLoopback(host)) assertProtected(options)
+  if (tls) assertUsableCertificate(tls)
   const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false })
   const onRequest = (...given: Parameters<typeof answer>) => void answer(...given)
   const server = tls
@@ -39,15 +49,41 @@ export async function listenHttp(app: Hono, options: ListenOptions): Promise<Htt
   server.headersTimeout = 10_000
   server.requestTimeout = 30_000
   await waitForListening(server, host, port)
+  const watching = tls && watchCertificate(tls, certificateHandlers(server, options))
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a server on a port has one
   const bound = server.address() as AddressInfo
   const name = host.includes(':') ? `[${host}]` : host
   return {
     port: bound.port,
     origin: `${tls ? 'https' : 'http'}://${name}:${bound.port}`,
-    close: () => closeServer(server),
+    close: () => {
+      watching?.stop()
+      return closeServer(server)
+    },
   }
 }
+
+/** Says which protection is missing. */
+function assertProtected({ host, tls, behindProxy = false, authenticates }: ListenOptions): void {
+  const missing = [
+    ...(tls || behindProxy ? [] : ['TLS (--tls-cert and --tls-key, or --behind-proxy if a proxy ends TLS)']),
+    ...(authenticates ? [] : ['sign-in (--invitations, or RALPH_OIDC_ISSUER for an identity provider)']),
+  ]
+  if (missing.length === 0) return
+  throw new RalphError('EXPOSED', `${host} is reachable from other machines; missing: ${missing.join(' and ')}`, {
+    hint: 'add what is missing, or omit --host and use a tunnel',
+  })
+}
+
+const certificateHandlers = (server: Server, { log = () => {}, rereadMs }: ListenOptions) => ({
+  onRenewed: (files: TlsFiles) => {
+    if ('setSecureContext' in server && typeof server.setSecureContext === 'function')
+      server.setSecureContext({ cert: files.certificate, key: files.key, minVersion: 'TLSv1.2' })
+    log('info', `serves a renewed certificate, valid until ${new Date(certificateExpiry(files)).toISOString()}`)
+  },
+  onRefused: (error: unknown) => log('warn', `${errorMessage(error)}; the previous certificate stays in use`),
+  everyMs: rereadMs,
+})
 
 const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host)

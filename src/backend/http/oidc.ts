@@ -1,7 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Hono } from 'hono'
 import * as client from 'openid-client'
-import { RalphError } from '../../contract/errors.ts'
+import { errorMessage, RalphError } from '../../contract/errors.ts'
+import { createTrustingFetch } from '../../platform/net/trusting-fetch.ts'
 import type { Database } from '../database/database.ts'
 import type { AuditLog } from './calls/audit.ts'
 import { createCookie } from './calls/credentials.ts'
@@ -20,6 +21,7 @@ export type OidcSettings = {
   readonly firstAdmin?: string | undefined
   /** The public address: `https://ralph.example.com`. */
   readonly origin: string
+  readonly trusted?: readonly string[] | undefined
   /** For tests only: allows an issuer without TLS. */
   readonly insecure?: boolean
 }
@@ -38,9 +40,8 @@ const endPath = '/auth/end'
 
 /** Sign-in with an identity provider: authorization code with PKCE; the state in between is a signed cookie. */
 export async function oidcRoutes(settings: OidcSettings, deps: OidcDeps): Promise<(app: Hono) => void> {
-  const { issuer, clientId, clientSecret, origin, insecure } = settings
-  const execute = insecure ? [client.allowInsecureRequests] : []
-  const provider = await client.discovery(new URL(issuer), clientId, clientSecret, undefined, { execute })
+  const { clientSecret, origin } = settings
+  const provider = await discoverProvider(settings)
   // The same key on every replica, derived from a secret in the database.
   const seal = createStateSeal(hashCredential(`sign-in ${clientSecret}`))
   const redirectUri = `${origin}${endPath}`
@@ -88,6 +89,26 @@ export async function oidcRoutes(settings: OidcSettings, deps: OidcDeps): Promis
     })
   }
 }
+
+async function discoverProvider(settings: OidcSettings): Promise<client.Configuration> {
+  const { issuer, clientId, clientSecret, insecure, trusted } = settings
+  const execute = insecure ? [client.allowInsecureRequests] : []
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same fetch in two declarations
+  const trusting = trusted && (createTrustingFetch({ ca: () => trusted }) as unknown as client.CustomFetch)
+  const options = { execute, ...(trusting && { [client.customFetch]: trusting }) }
+  try {
+    return await client.discovery(new URL(issuer), clientId, clientSecret, undefined, options)
+  } catch (error) {
+    const cause = findRalphError(error) ?? error
+    throw new RalphError('IDENTITY_PROVIDER_UNUSABLE', `RALPH_OIDC_ISSUER: ${issuer}: ${errorMessage(cause)}`, {
+      hint: (cause instanceof RalphError ? cause.hint : undefined) ?? 'check the address of the issuer',
+      cause: error,
+    })
+  }
+}
+
+const findRalphError = (error: unknown): RalphError | undefined =>
+  error instanceof RalphError ? error : error instanceof Error ? findRalphError(error.cause) : undefined
 
 const cookieSecurity = (origin: string): string => (origin.startsWith('https:') ? '; Secure' : '')
 

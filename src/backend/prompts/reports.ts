@@ -9,6 +9,7 @@ import { timestampMs } from '../database/columns.ts'
 import { sprintOrders, sprints, type SprintRow } from '../database/sprint.ts'
 import { recordRowChanges } from '../feed/event-log.ts'
 import { enqueueOrders } from '../sprints/orders.ts'
+import { meters } from '../metrics/meters.ts'
 import { recordAccountLimit, upsertUsage } from '../sprints/usage.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { dispatchNext } from '../sprints/dispatch.ts'
@@ -153,6 +154,7 @@ export async function endAttempt(
   t: AgentTransaction,
   { prompt, ending, fact }: PromptEndUpdate & { readonly fact: AttemptEndedFact },
 ): Promise<void> {
+  t.tx.afterCommit(() => countAttempt(prompt, fact))
   const at = timestampMs.literal(t.fleet.clock.now())
   const { status, error = null, answer = null, costUsd = null, prompt: sent = prompt.prompt } = ending
   await t.tx.db.execute(sql`
@@ -168,6 +170,15 @@ export async function endAttempt(
         ${timestampMs.literal(prompt.startedAt ?? t.fleet.clock.now())}, ${at})
     )
     ${upsertUsage(t, fact)}`)
+}
+
+function countAttempt({ startedAt }: PromptRow, { at, end, costUsd, usage, model = '' }: AttemptEndedFact): void {
+  meters.attempts.add({ end: end.kind === 'failed' ? end.class : end.kind })
+  if (costUsd) meters.cost.add({ model }, costUsd)
+  for (const [kind, count] of Object.entries(usage)) {
+    if (count > 0) meters.tokens.add({ kind: kind.replace('Tokens', ''), model }, count)
+  }
+  if (startedAt !== null) meters.promptSeconds.observe({}, Math.max(0, at - startedAt) / 1000)
 }
 
 /** Also ends an order that is queued for a resend: the machine received it after all. */

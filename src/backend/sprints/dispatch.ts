@@ -1,3 +1,4 @@
+import { meters } from '../metrics/meters.ts'
 import { isNotesProtocol } from '../../contract/way.ts'
 import { and, asc, eq, inArray, isNull, lte, sql, type SQL } from 'drizzle-orm'
 import { MachineOrder } from '../../contract/fleet/channel-work.ts'
@@ -190,6 +191,7 @@ async function parkPrompt(
 async function startPrompt(t: AgentTransaction, sprint: SprintRow | undefined, prompt: NextPrompt): Promise<void> {
   const now = t.fleet.clock.now()
   const { leaseMs } = t.fleet.settings
+  t.tx.afterCommit(() => meters.promptWaitSeconds.observe({}, Math.max(0, now - prompt.createdAt) / 1000))
   const { asked, text } = await buildPromptSource(t, sprint, prompt)
   const attempt = prompt.sprintId === null ? prompt.attempt + 1 : prompt.attempt
   const isRalph = asked.kind === 'order' && isNotesProtocol(asked.protocol)

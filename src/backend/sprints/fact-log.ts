@@ -5,6 +5,7 @@ import { jsonValue, timestampMs } from '../database/columns.ts'
 import type { SprintRow } from '../database/sprint.ts'
 import { insertEvents, type NewEvent } from '../feed/event-log.ts'
 import type { Transaction } from '../fleet/transaction.ts'
+import { countIteration } from '../metrics/meters.ts'
 
 export type FactWrite = {
   readonly id: string
@@ -49,6 +50,7 @@ export async function writeFact(
       where record ->> 'checkpoint' is not null and exists (select 1 from taken) on conflict do nothing
     ), told as (${insertEvents({ agentId, sprintId }, events, sql`exists (select 1 from taken)`)})
     select 1 from taken`)
+  if (rows.length === 1) t.tx.afterCommit(() => ended.forEach(countIteration))
   return rows.length === 1
 }
 

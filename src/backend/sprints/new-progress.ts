@@ -4,7 +4,7 @@ import { RalphError } from '../../contract/errors.ts'
 import type { StartRalphMode, StartSprint } from '../../contract/fleet/sprint.ts'
 import { noUsage } from '../../contract/outcome.ts'
 import { schemaVersion, unlimitedIterations, type Progress } from '../../contract/progress.ts'
-import type { Check } from '../../contract/checks/check.ts'
+import type { Check } from '../../contract/check.ts'
 import { defaultLimits, defaultTimeouts } from '../../contract/settings.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 

@@ -1,4 +1,4 @@
-import { and, eq, gte, inArray, sql, type SQL } from 'drizzle-orm'
+import { and, eq, inArray, sql, type SQL } from 'drizzle-orm'
 import { RalphError } from '../../contract/errors.ts'
 import type { IterationRecord, Progress, SprintStatus } from '../../contract/progress.ts'
 import { jsonValue } from '../database/columns.ts'

@@ -7,6 +7,7 @@ import { formatTimestamp } from '../../contract/time.ts'
 import { installedVersion, packageVersion } from '../io/assets.ts'
 import { defineCommand, parsePositiveNumber } from '../io/command.ts'
 import type { Io } from '../io/io.ts'
+import { caOption } from '../serve/ca-option.ts'
 import { resolveNotes } from '../serve/settings.ts'
 import { ralphHome } from '../../platform/ralph-home.ts'
 
@@ -37,6 +38,12 @@ const options = {
     description:
       'join: let other users with a grant run agents under your account on this computer (default: only you)',
   },
+  run: { type: 'boolean', description: 'join: then run the agents-server, as without arguments' },
+  'if-needed': {
+    type: 'boolean',
+    description: 'join: do nothing if this machine has joined and its certificate is valid',
+  },
+  ca: caOption,
   systemd: { type: 'boolean', description: 'print a systemd unit that runs the agents-server, and exit' },
   json: { type: 'boolean', description: 'print the log as JSON lines' },
 } as const
@@ -67,19 +74,23 @@ agents-server, and its next start reattaches to them.`,
     if (verb === undefined) return runAgentsServer(values, io)
     if (verb !== 'join')
       throw new RalphError('USAGE', `agents-server: unknown argument "${verb}"`, { hint: 'use "join", or no argument' })
-    if (token === undefined)
-      throw new RalphError('USAGE', 'agents-server join: missing token', { hint: 'ralph machine token' })
-    return joinBackendFromCli(token, values, io)
+    const code = await joinBackendFromCli(token, values, io)
+    return values.run === true ? runAgentsServer(values, io) : code
   },
 })
 
-async function joinBackendFromCli(token: string, values: AgentsServerFlags, io: Io): Promise<number> {
-  const { joinBackend } = await import('../../agents-server/remote-agents-server.ts')
+async function joinBackendFromCli(given: string | undefined, values: AgentsServerFlags, io: Io): Promise<number> {
+  const { hasValidIdentity, joinBackend } = await import('../../agents-server/remote-agents-server.ts')
   const settings = readMachineSettings(values, io)
+  if (values['if-needed'] === true && (await hasValidIdentity(ralphHome(io), io.now()))) {
+    if (values.json !== true) io.print('this machine has joined already')
+    return 0
+  }
+  const { token, address } = given === undefined ? await requestToken(values, settings, io) : { token: given }
   const { machineId, backend } = await joinBackend({
     home: ralphHome(io),
     token,
-    backend: parseBackendAddress(values.backend),
+    backend: parseBackendAddress(values.backend ?? address),
     settings,
     version: packageVersion(),
     onPending: () => io.print('waiting for an admin to approve this machine …'),
@@ -89,6 +100,21 @@ async function joinBackendFromCli(token: string, values: AgentsServerFlags, io: 
     values.json === true ? JSON.stringify(told) : `joined as "${settings.name}"; start with: ralph agents-server`,
   )
   return 0
+}
+
+/** Asks the backend of RALPH_URL for a token, as containers do: what runs the machine later needs no RALPH_TOKEN. */
+async function requestToken(values: AgentsServerFlags, { name, labels }: MachineSettings, io: Io) {
+  if (!io.env['RALPH_URL'] || !io.env['RALPH_TOKEN']) {
+    throw new RalphError('USAGE', 'agents-server join: missing token', {
+      hint: 'ralph machine token prints one; or set RALPH_URL and RALPH_TOKEN (an admin of the backend)',
+    })
+  }
+  const { createBackendClient } = await import('../serve/running-backend.ts')
+  const { token, command } = await createBackendClient({ ca: values.ca }, io).makeJoinToken({
+    name,
+    labels: [...labels],
+  })
+  return { token, address: / --backend (\S+)/.exec(command)?.[1] }
 }
 
 async function runAgentsServer(values: AgentsServerFlags, io: Io): Promise<number> {
@@ -165,15 +191,19 @@ function parseBackendAddress(text: string | undefined) {
   })
 }
 
-const systemdUnit = (io: Io): string => `[Unit]
+const systemdUnit = (io: Io): string => `# As a user's own service: ~/.config/systemd/user/ralph-agents-server.service
+# Run once, or it ends when you log out: loginctl enable-linger
+[Unit]
 Description=Ralph agents-server
 After=network-online.target
 Wants=network-online.target
 
 [Service]
-ExecStart=${process.execPath} ${process.argv[1]} agents-server
-Environment=PATH=${io.env['PATH'] ?? ''}
 Environment=RALPH_HOME=${ralphHome(io)}
+# API keys of agents, and PATH if your login shell does not set it. The file may be absent.
+EnvironmentFile=-%h/.config/ralph-agents-server.env
+# A login shell, so that PATH is what it is today and not what it was when this unit was written.
+ExecStart=/bin/sh -lc 'exec "${process.execPath}" "${process.argv[1]}" agents-server'
 Restart=always
 RestartSec=2
 # Agents outlive a restart of the agents-server.

@@ -1,6 +1,6 @@
 import { drivers } from '../../agents/drivers/registry.ts'
 import { RalphError } from '../../contract/errors.ts'
-import { findNearestWord } from '../../contract/nearest.ts'
+import { findNearestWord } from '../../contract/text.ts'
 import { defineCommand, type CliCommand } from '../io/command.ts'
 import { completionScript, shells } from '../io/shell-completion.ts'
 

@@ -1,11 +1,17 @@
+import { join } from 'node:path'
 import { z } from 'zod'
+import { RalphError } from '../../contract/errors.ts'
 import { Progress } from '../../contract/progress.ts'
 import type { Finding } from '../../doctor/finding.ts'
 import { checkInvariants } from '../../doctor/invariants.ts'
 import { examineSprint, type SprintExamination } from '../../doctor/examine.ts'
 import { repairSprint } from '../../doctor/repair.ts'
 import { openSprintFolder } from '../../storage/state/sprint-folder.ts'
+import { readLockOwner } from '../../platform/files/file-lock.ts'
+import { ralphHome } from '../../platform/ralph-home.ts'
+import { packageVersion } from '../io/assets.ts'
 import { defineCommand } from '../io/command.ts'
+import { caOption } from '../serve/ca-option.ts'
 import { examineMachine, type MachineObservation } from '../agents/examine-machine.ts'
 import type { Io } from '../io/io.ts'
 import { toOneLine } from '../../words/text.ts'
@@ -21,12 +27,24 @@ export const doctor = defineCommand({
       type: 'boolean',
       description: 'repair what can be repaired without data loss, and list the repairs',
     },
-    json: { type: 'boolean', description: 'print {machine, sprint, repaired} as JSON' },
+    backend: {
+      type: 'string',
+      value: 'URL',
+      description: 'check a deployment instead; RALPH_TOKEN of an admin shows more',
+    },
+    alive: {
+      type: 'boolean',
+      description: 'only exit with 0 if a backend or an agents-server runs here (for containers)',
+    },
+    ca: caOption,
+    json: { type: 'boolean', description: 'print {machine, sprint, repaired} as JSON; with --backend {backend}' },
   },
   details:
-    'Exits with 1 only if the sprint breaks a rule; a program missing on the machine is a warning. See docs/guide/doctor.md.',
+    'Exits with 1 only if the sprint breaks a rule, or --backend finds something wrong; a program missing on the machine is a warning. See docs/guide/doctor.md.',
   examples: ['ralph doctor', 'ralph doctor .claude/sprints/2026-11-15_auth', 'ralph doctor s --repair'],
   async run({ values, positionals: [given] }, io) {
+    if (values.alive === true) return examineLife(io)
+    if (values.backend !== undefined) return examineDeployment(values.backend, values, io)
     const sprintDir = given === undefined ? undefined : openSprintFolder(given)
     const repaired =
       sprintDir !== undefined && values.repair === true ? await repairSprint({ sprintDir, now: io.now }) : []
@@ -37,6 +55,44 @@ export const doctor = defineCommand({
     return sprint?.findings.some(({ level }) => level === 'broken') ? 1 : 0
   },
 })
+
+/** A container is alive while its backend answers, or its agents-server holds its lock. */
+async function examineLife(io: Io): Promise<number> {
+  const home = ralphHome(io)
+  if (readLockOwner(join(home, 'machine', 'lock')) !== undefined) return 0
+  const { findRunningBackend } = await import('../serve/running-backend.ts')
+  const served = findRunningBackend(undefined, io)
+  const isAlive = served
+    ? await served.fetch(new URL('/healthz', served.address)).then(
+        ({ ok }) => ok,
+        () => false,
+      )
+    : false
+  if (!isAlive) io.printError('neither a backend nor an agents-server runs here')
+  return isAlive ? 0 : 1
+}
+
+async function examineDeployment(
+  address: string,
+  { ca, json }: { readonly ca?: string; readonly json?: boolean },
+  io: Io,
+): Promise<number> {
+  if (!URL.canParse(address) || !/^https?:/.test(address))
+    throw new RalphError('USAGE', `--backend expects an address like https://ralph.example.com, not "${address}"`)
+  const { examineBackend } = await import('../serve/examine-backend.ts')
+  const { createRemoteClient } = await import('../serve/running-backend.ts')
+  const url = new URL(address)
+  const { fetch: send, client } = createRemoteClient(url.origin, { ca }, io)
+  const seen = await examineBackend({ url, fetch: send, client, version: packageVersion(), now: io.now })
+  const { green, red, dim } = createPaint(io.color)
+  if (json === true) io.print(JSON.stringify({ backend: seen }))
+  else
+    for (const { name, ok, text, hint } of seen)
+      io.print(
+        `  ${ok ? green('✓') : red('✗')} ${name.padEnd(10)} ${text}${hint === undefined ? '' : dim(`  (${hint})`)}`,
+      )
+  return seen.every(({ ok }) => ok) ? 0 : 1
+}
 
 type SprintDiagnosis = {
   readonly sprintDir: string

@@ -2,6 +2,7 @@ import type { Client } from '../../client/client.ts'
 import { RalphError } from '../../contract/errors.ts'
 import type { Machine } from '../../contract/fleet/machine.ts'
 import { defineCommand } from '../io/command.ts'
+import { caOption } from '../serve/ca-option.ts'
 import { createBackendClient } from '../serve/running-backend.ts'
 
 const verbs = ['token', 'list', 'approve', 'cordon', 'drain', 'free', 'update', 'revoke'] as const
@@ -17,6 +18,7 @@ export const machine = defineCommand({
     approve: { type: 'boolean', description: 'token: require an admin to approve the machine' },
     version: { type: 'string', value: 'X.Y.Z', description: "update: version to install (default: the backend's)" },
     data: { type: 'string', value: 'DIR', description: 'data folder of the backend (default ~/.ralph/backend)' },
+    ca: caOption,
     json: { type: 'boolean', description: 'print JSON' },
   },
   details: `token    print the command that connects a machine; valid for 15 minutes
@@ -35,7 +37,7 @@ RALPH_TOKEN name.`,
     const verb = verbs.find((name) => name === given)
     if (!verb)
       throw new RalphError('USAGE', `machine: unknown command "${given}"`, { hint: `use one of ${verbs.join(', ')}` })
-    const client = createBackendClient(values.data, io)
+    const client = createBackendClient(values, io)
     const labels = values.labels?.split(',').map((label) => label.trim())
     const wanted = { name: values.name, labels, approve: values.approve }
     const done = await runMachineVerb(verb, which, { client, wanted, version: values.version })
@@ -63,7 +65,7 @@ async function runMachineVerb(
 ): Promise<MachineResult> {
   if (verb === 'token') {
     const token = await client.makeJoinToken(wanted)
-    return { json: token, text: `Run this on the machine within 15 minutes:\n\n  ${token.command}\n` }
+    return { json: token, text: formatJoinCommands(token.command) }
   }
   const { items } = await client.listMachines({})
   if (verb === 'list')
@@ -76,6 +78,25 @@ async function runMachineVerb(
   }
   const status = ({ approve: 'active', free: 'active', cordon: 'cordoned', drain: 'draining' } as const)[verb]
   return { json: await client.changeMachine({ machineId, status }), text: `${name} is ${status}` }
+}
+
+/** The same command for every way in which ralph can be on the machine. */
+function formatJoinCommands(command: string): string {
+  const run = command.replace(/^ralph /, '')
+  return [
+    'Run one of these on the machine within 15 minutes; it joins and runs the agents-server:',
+    '',
+    `  ralph ${run} --run`,
+    '',
+    'in a checkout (npm ci && npm run build):',
+    '',
+    `  node bin/cli/main.cjs ${run} --run`,
+    '',
+    'with the image (docker build -t ralph-mode .):',
+    '',
+    `  docker run -d --restart unless-stopped --security-opt seccomp=unconfined -v ralph-machine:/data ralph-mode ${run} --run --if-needed`,
+    '',
+  ].join('\n')
 }
 
 function findMachineByName(machines: readonly Machine[], which: string | undefined): Machine {

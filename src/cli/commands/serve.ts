@@ -19,7 +19,30 @@ export const serve = defineCommand({
       value: 'FILE',
       description: 'TLS certificate, required when listening beyond this machine',
     },
+    ca: {
+      type: 'string',
+      value: 'FILE',
+      description: 'certificates of private authorities to trust: identity provider, webhooks (default: RALPH_CA)',
+    },
     'tls-key': { type: 'string', value: 'FILE', description: 'key of the TLS certificate' },
+    'behind-proxy': {
+      type: 'boolean',
+      description: 'listen without TLS: a proxy or a published container port protects it; requires --origin',
+    },
+    invitations: {
+      type: 'boolean',
+      description: 'users sign in with addresses that an admin sends them: ralph user invite',
+    },
+    'also-host': {
+      type: 'string',
+      value: 'HOST:PORT,…',
+      description: 'further names that programs may call the API with, such as that of a container',
+    },
+    'machines-address': {
+      type: 'string',
+      value: 'HOST:PORT',
+      description: 'where machines reach the machines port, if it differs (proxy, container)',
+    },
     'machines-port': { type: 'string', value: 'N', description: 'accept connections of other machines on this port' },
     'machines-host': {
       type: 'string',
@@ -30,6 +53,11 @@ export const serve = defineCommand({
       type: 'string',
       value: 'EMAIL',
       description: 'this verified address becomes admin when it first signs in; others become members',
+    },
+    backups: {
+      type: 'string',
+      value: 'N',
+      description: 'daily backups of the embedded database to keep in <data>/backups (default 7; 0: make none)',
     },
     notes: {
       type: 'string',
@@ -53,7 +81,7 @@ RALPH_OIDC_CLIENT_ID, RALPH_OIDC_CLIENT_SECRET, RALPH_OIDC_ALLOW). See docs/guid
   ],
   async run({ values }, io) {
     if (values.ticket === true) {
-      const { address } = await createBackendClient(values.data, io).makeTicket({})
+      const { address } = await createBackendClient(values, io).makeTicket({})
       io.print(values.json === true ? JSON.stringify({ address }) : address)
       return 0
     }

@@ -1,5 +1,5 @@
 import { RalphError } from '../../contract/errors.ts'
-import { findNearestWord } from '../../contract/nearest.ts'
+import { findNearestWord } from '../../contract/text.ts'
 import { listFolder, readTextIfExists } from '../../platform/files/files.ts'
 import { assetPath } from '../io/assets.ts'
 import { yamlScalar, schemaLine, type SprintInputs } from '../sprint/sprint-files.ts'

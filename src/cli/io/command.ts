@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { RalphError } from '../../contract/errors.ts'
-import { findNearestWord } from '../../contract/nearest.ts'
+import { findNearestWord } from '../../contract/text.ts'
 import type { Io } from './io.ts'
 
 export type CommandOption = {

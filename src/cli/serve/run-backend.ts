@@ -10,6 +10,7 @@ import { writePrivateFile } from '../../platform/files/private-file.ts'
 import { assetPath, packageVersion, pagePath } from '../io/assets.ts'
 import { compileInputs } from '../sprint/compile-sprint.ts'
 import type { Io } from '../io/io.ts'
+import { startAutomaticBackups } from './automatic-backups.ts'
 import { createProjectView } from './project-agent.ts'
 import { ralphHome } from '../../platform/ralph-home.ts'
 import { runningBackendFile } from './running-backend.ts'
@@ -42,13 +43,21 @@ export async function runBackend(settings: ServeSettings, options: ServeOptions,
   const machine = options.withMachine ? await startLocalMachine(backend, settings, { io, log }) : undefined
   if (machine) project.show(backend.fleet, machine.machineId, userInfo().username)
   const file = runningBackendFile(settings.dataFolder)
-  const served = { origin: backend.origin, token: await backend.commandToken(), pid: process.pid }
+  const served = {
+    origin: backend.origin,
+    token: await backend.commandToken(),
+    pid: process.pid,
+    certificate: settings.certificateFile,
+  }
   await writePrivateFile(file, `${JSON.stringify({ ...served, startedAt: formatTimestamp(io.now()) })}\n`)
+  const { dataFolder, backups: keep, place } = settings
+  const backups = keep > 0 && !('url' in place) ? startAutomaticBackups({ dataFolder, keep, log }, io) : undefined
   const address = await backend.ticketAddress()
   if (options.json) io.print(JSON.stringify({ origin: backend.origin, machinePort: backend.machinePort, address }))
   else io.print(welcomeLines(backend, address, settings))
   const reason = await ending.reason
   log('info', 'stopping', { reason })
+  backups?.stop()
   await removeFile(file)
   await project.close()
   await machine?.server.close()

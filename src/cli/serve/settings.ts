@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path'
 import type { BackendOptions } from '../../backend/open-backend.ts'
 import { RalphError } from '../../contract/errors.ts'
 import { readTextSyncIfExists } from '../../platform/files/files.ts'
+import { readTrustedCertificates } from '../../platform/net/trust.ts'
 import { templateDatabasePath } from '../io/assets.ts'
 import type { Io } from '../io/io.ts'
 import { ralphHome } from '../../platform/ralph-home.ts'
@@ -16,14 +17,37 @@ export type ServeFlags = {
   readonly 'tls-cert'?: string
   readonly 'tls-key'?: string
   readonly 'first-admin'?: string
+  readonly 'behind-proxy'?: boolean
+  readonly invitations?: boolean
+  readonly 'also-host'?: string
+  readonly 'machines-address'?: string
+  readonly ca?: string
+  readonly backups?: string
   readonly notes?: string
 }
 
 export type ServeSettings = Pick<
   BackendOptions,
-  'host' | 'port' | 'tls' | 'place' | 'publicOrigin' | 'oidc' | 'machines' | 'shareMachine'
+  | 'host'
+  | 'port'
+  | 'tls'
+  | 'behindProxy'
+  | 'invitations'
+  | 'alsoHosts'
+  | 'adminToken'
+  | 'scrapeToken'
+  | 'trusted'
+  | 'place'
+  | 'publicOrigin'
+  | 'oidc'
+  | 'machines'
+  | 'shareMachine'
 > & {
   readonly dataFolder: string
+  /** Daily backups of the embedded database to keep; 0: none are made. */
+  readonly backups: number
+  /** The file with the certificate that the backend serves, for the commands of the same user. */
+  readonly certificateFile?: string | undefined
   /** Where agents on this computer keep their notes. */
   readonly notes: string
 }
@@ -38,17 +62,28 @@ export function parseServeSettings(flags: ServeFlags, io: Io): ServeSettings {
   const machinesPort = parsePort(flags['machines-port'], '--machines-port')
   return {
     dataFolder,
+    backups: parseBackupCount(flags.backups),
     notes: resolveNotes(flags.notes, io),
     host: flags.host ?? '127.0.0.1',
     port: parsePort(flags.port, '--port') ?? defaultPort,
-    tls: readTlsFiles(flags),
+    tls: readTlsFiles(flags, io),
+    certificateFile: flags['tls-cert'] === undefined ? undefined : resolve(io.cwd, flags['tls-cert']),
+    invitations: flags.invitations === true,
+    alsoHosts: flags['also-host']?.split(',').map((name) => name.trim().toLowerCase()),
+    adminToken: parseChosenToken('RALPH_ADMIN_TOKEN', io),
+    scrapeToken: parseChosenToken('RALPH_METRICS_TOKEN', io),
+    trusted: readTrustedCertificates({ env: io.env, ca: flags.ca }),
+    behindProxy: assertProxyOrigin(flags, publicOrigin),
     place: url ? { url } : { dataFolder, template: templateDatabasePath() },
     publicOrigin,
     oidc: parseOidcSettings(io, publicOrigin, flags['first-admin']),
     machines:
       machinesPort === undefined && flags['machines-host'] === undefined
         ? undefined
-        : parseMachinesAddress(machinesPort ?? defaultPort + 1, flags['machines-host'] ?? flags.host, publicOrigin),
+        : parseMachinesAddress(machinesPort ?? defaultPort + 1, flags['machines-host'] ?? flags.host, {
+            origin: publicOrigin,
+            address: flags['machines-address'],
+          }),
   }
 }
 
@@ -61,7 +96,14 @@ export function resolveNotes(given: string | undefined, io: Io): string {
 export const resolveDataFolder = (given: string | undefined, io: Io): string =>
   given === undefined ? join(ralphHome(io), 'backend') : resolve(io.cwd, given)
 
-function parseMachinesAddress(port: number, host = '127.0.0.1', publicOrigin?: string) {
+type PublicAddress = { readonly origin: string | undefined; readonly address: string | undefined }
+
+function parseMachinesAddress(port: number, host = '127.0.0.1', { origin: publicOrigin, address }: PublicAddress) {
+  if (address !== undefined) {
+    const [, name, number] = /^(.+):(\d{1,5})$/.exec(address) ?? []
+    if (name === undefined) throw new RalphError('USAGE', `--machines-address expects HOST:PORT, not "${address}"`)
+    return { host, port, publicHost: name, publicPort: Number(number) }
+  }
   const publicHost = publicOrigin === undefined ? undefined : new URL(publicOrigin).hostname
   return { host, port, ...(publicHost !== undefined && { publicHost }) }
 }
@@ -73,17 +115,45 @@ function parsePort(text: string | undefined, flag: string): number | undefined {
   throw new RalphError('USAGE', `${flag} expects a port from 0 to 65535, not "${text}"`)
 }
 
+const defaultBackups = 7
+
+function parseBackupCount(text = `${defaultBackups}`): number {
+  const count = Number(text)
+  if (Number.isInteger(count) && count >= 0 && text.trim() !== '') return count
+  throw new RalphError('USAGE', `--backups expects a whole number, not "${text}"`)
+}
+
+/** A token that the operator has chosen, from a variable. */
+function parseChosenToken(name: string, { env }: Io): string | undefined {
+  const token = env[name]
+  if (!token || /^[\w.-]{20,300}$/.test(token)) return token || undefined
+  throw new RalphError('USAGE', `${name} expects 20 to 300 letters, digits, ".", "_" or "-"`, {
+    hint: 'openssl rand -hex 32',
+  })
+}
+
 function parseOrigin(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url && (url.protocol === 'https:' || url.protocol === 'http:') && url.pathname === '/') return url.origin
   throw new RalphError('USAGE', `--origin expects an address like https://ralph.example.com, not "${text}"`)
 }
 
-function readTlsFiles({ 'tls-cert': cert, 'tls-key': key }: ServeFlags): ServeSettings['tls'] {
+/** Without the public address, requests through the proxy would be refused: their host name is unknown. */
+function assertProxyOrigin({ 'behind-proxy': behindProxy = false }: ServeFlags, origin: string | undefined): boolean {
+  if (behindProxy && origin === undefined)
+    throw new RalphError('USAGE', '--behind-proxy requires --origin, the address that users open')
+  return behindProxy
+}
+
+function readTlsFiles({ 'tls-cert': cert, 'tls-key': key }: ServeFlags, io: Io): ServeSettings['tls'] {
   if (cert === undefined && key === undefined) return undefined
   if (cert === undefined || key === undefined)
     throw new RalphError('USAGE', '--tls-cert and --tls-key must be used together')
-  return { certificate: readTlsFile(cert), key: readTlsFile(key) }
+  const read = () => ({
+    certificate: readTlsFile(resolve(io.cwd, cert)),
+    key: readTlsFile(resolve(io.cwd, key)),
+  })
+  return { ...read(), read }
 }
 
 function readTlsFile(path: string): string {

@@ -1,4 +1,4 @@
-import { findNearestWord } from '../../contract/nearest.ts'
+import { findNearestWord } from '../../contract/text.ts'
 
 export const didYouMean = (word: string, known: Iterable<string>): { readonly hint?: string } => {
   const meant = findNearestWord(word, known)

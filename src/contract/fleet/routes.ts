@@ -1,9 +1,17 @@
 import { adminRoutes } from './admin-routes.ts'
 import { agentRoutes, promptRoutes } from './agent-routes.ts'
 import { machineRoutes } from './machine-routes.ts'
+import { operationRoutes } from './operation-routes.ts'
 import { sprintRoutes } from './sprint-routes.ts'
 
 /** The whole API. */
-export const routes = { ...adminRoutes, ...agentRoutes, ...promptRoutes, ...sprintRoutes, ...machineRoutes }
+export const routes = {
+  ...adminRoutes,
+  ...agentRoutes,
+  ...promptRoutes,
+  ...sprintRoutes,
+  ...machineRoutes,
+  ...operationRoutes,
+}
 export type Routes = typeof routes
 export type RouteName = keyof Routes

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { nonEmptyText } from '../file-object.ts'
 import { IterationRecord, Progress } from '../progress.ts'
-import { nonEmptyText } from '../text.ts'
 import { Timestamp } from '../time.ts'
 import { Uuid } from './page.ts'
 

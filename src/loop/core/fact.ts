@@ -4,7 +4,7 @@ import type { FailureClass, AgentQuestion, Usage } from '../../contract/outcome.
 import type { CheckResult, Progress, RunLimits } from '../../contract/progress.ts'
 import type { Proof, ProofBaseline } from '../../contract/proof.ts'
 import type { PhaseReport, Report } from '../../contract/report.ts'
-import type { Check } from '../../contract/checks/check.ts'
+import type { Check } from '../../contract/check.ts'
 import type { Expense } from './cost.ts'
 
 /** How an attempt ended, as far as the loop needs to know. */
@@ -29,8 +29,13 @@ export type AttemptEnd =
   /** `session`: where the agent can continue. */
   | { readonly kind: 'aborted'; readonly session?: string | undefined }
 
-/** What happened. Times and random numbers arrive inside facts, so that the loop stays pure. */
-export type Fact =
+/**
+ * What happened. Times and random numbers arrive inside facts, so that the loop stays pure. `clockJumpMs`: how far the wall clock
+ * moved since the last fact without that time passing: it was set, or the computer slept.
+ */
+export type Fact = FactBody & { readonly clockJumpMs?: number | undefined }
+
+type FactBody =
   | {
       readonly type: 'started'
       readonly at: number

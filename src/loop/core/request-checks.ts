@@ -1,5 +1,5 @@
 import type { LiveIteration } from '../../contract/progress.ts'
-import type { Check } from '../../contract/checks/check.ts'
+import type { Check } from '../../contract/check.ts'
 import { replaceLive } from './live-iteration.ts'
 import type { Decision, Order } from './order.ts'
 import { isStopped } from './rest.ts'

@@ -10,7 +10,7 @@ const errno = (code: string) => Object.assign(new Error(code), { code })
 /** A disk of a few bytes that records every call. */
 function createFakeDisk({ room = Number.POSITIVE_INFINITY, perWrite = Number.POSITIVE_INFINITY } = {}) {
   let bytes = Buffer.alloc(0)
-  const disk = { room, syncs: 0, failSync: false, failTruncate: false, text: () => bytes.toString() }
+  const disk = { room, syncs: 0, failSync: false, syncError: 'EIO', failTruncate: false, text: () => bytes.toString() }
   const target = {
     async write(buffer: Buffer, offset: number, length: number, position: number) {
       await Promise.resolve()
@@ -22,7 +22,7 @@ function createFakeDisk({ room = Number.POSITIVE_INFINITY, perWrite = Number.POS
     async datasync() {
       await Promise.resolve()
       disk.syncs++
-      if (disk.failSync) throw errno('EIO')
+      if (disk.failSync) throw errno(disk.syncError)
     },
     async truncate(length: number) {
       if (disk.failTruncate) throw errno('EIO')
@@ -35,6 +35,20 @@ function createFakeDisk({ room = Number.POSITIVE_INFINITY, perWrite = Number.POS
 }
 
 describe('an append-only file', () => {
+  it('takes the next append after a sync that found the disk full', async () => {
+    const { disk, target } = createFakeDisk()
+    const file = createAppender(target, 0)
+    await file.append('one\n')
+    disk.failSync = true
+    disk.syncError = 'ENOSPC'
+    await expect(file.append('two\n')).rejects.toMatchObject({ code: 'ENOSPC' })
+    expect(disk.text()).toBe('one\n')
+    disk.failSync = false
+    await file.append('two\n')
+
+    expect({ text: disk.text(), size: file.size() }).toEqual({ text: 'one\ntwo\n', size: 8 })
+  })
+
   it('acknowledges an append after it is synced', async () => {
     const { disk, target } = createFakeDisk()
     const file = createAppender(target, 0)

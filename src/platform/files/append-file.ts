@@ -1,5 +1,5 @@
 import { open, type FileHandle } from 'node:fs/promises'
-import { isSameFile } from './files.ts'
+import { isNoSpaceError, isSameFile } from './files.ts'
 
 /** An append-only file; every append is durable before it is acknowledged. */
 export interface AppendFile {
@@ -45,9 +45,10 @@ export function createAppender(file: AppendTarget, goodBytes: number): Omit<Appe
     try {
       await file.datasync()
     } catch (error) {
-      // The content of the disk is now unknown, and a second sync would not report it: only reading the file again does.
-      broken = { error }
-      await file.truncate(size).catch(() => {})
+      // A full disk has taken none of these bytes, and takes them again later. After any other error the content of the disk is
+      // unknown, and a second sync would not report it: only reading the file again does.
+      if (!isNoSpaceError(error)) broken = { error }
+      await file.truncate(size).catch(() => (broken = { error }))
       throw error
     }
     size += bytes.length

@@ -1,5 +1,5 @@
 import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs'
-import { isSameFile, readTextSyncIfExists } from './files.ts'
+import { exists, isSameFile, readTextSyncIfExists } from './files.ts'
 import { nativeFiles } from './native-files.ts'
 
 /** A lock that the kernel releases when the process ends, no matter how. */
@@ -43,6 +43,7 @@ export function readLockOwner(path: string): string | undefined {
 
 /** A shared lock needs no right to write: the file may belong to another user, or be on a disk that is read-only. */
 function isLockedByAnother(path: string): boolean {
+  if (!exists(path)) return false
   const fd = openSync(path, 'r')
   try {
     return !nativeFiles().tryLock(fd, { shared: true })

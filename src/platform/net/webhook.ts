@@ -65,6 +65,8 @@ export type WebhookOptions = {
   readonly allows?: (address: string) => boolean
   /** Limit for the whole call, not between two bytes. */
   readonly timeoutMs?: number
+  /** Certificates to trust; default: those of Node. */
+  readonly ca?: readonly string[] | undefined
 }
 
 /**
@@ -74,7 +76,7 @@ export type WebhookOptions = {
 export async function postWebhook(
   url: string,
   body: string,
-  { secret, id, allows = (address) => !isInternalAddress(address), timeoutMs = 5000 }: WebhookOptions = {},
+  { secret, id, ca, allows = (address) => !isInternalAddress(address), timeoutMs = 5000 }: WebhookOptions = {},
 ): Promise<void> {
   const target = new URL(url)
   if (target.protocol !== 'https:') throw new Error(`only https URLs are allowed, not ${target.protocol}`)
@@ -92,6 +94,7 @@ export async function postWebhook(
     const call = request(target, {
       method: 'POST',
       headers,
+      ...(ca && { ca: [...ca] }),
       lookup: (_name, options, done) => {
         if (options.all) done(null, [first])
         else done(null, first.address, first.family)

@@ -1,4 +1,4 @@
-import type { NotificationQuestion } from '../ports.ts'
+import type { Progress } from '../../contract/progress.ts'
 
 /** A way to notify people, in local runs and in the fleet. */
 export interface Channel {
@@ -8,6 +8,8 @@ export interface Channel {
    */
   readonly send: (address: string, message: ChannelMessage, tools: ChannelTools) => Promise<void>
 }
+
+export type NotificationQuestion = Omit<NonNullable<Progress['humanNeeded']>, 'askedAt'>
 
 export type ChannelMessage = {
   /** The same for every attempt to deliver the message; by default, each attempt is a new message. */

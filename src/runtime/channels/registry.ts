@@ -1,8 +1,10 @@
-import type { NotifyTarget } from '../ports.ts'
+import type { Progress } from '../../contract/progress.ts'
 import type { Channel } from './channel.ts'
 import { commandChannel } from './command.ts'
 import { desktopChannel } from './desktop.ts'
 import { webhookChannel } from './webhook.ts'
+
+export type NotifyTarget = NonNullable<Progress['notify']>[number]
 
 type KeyIn<T> = T extends string ? T : keyof T
 /** The names that `notify` accepts in SPRINT.yaml. */

@@ -1,3 +1,4 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
 /** Host-only, hidden from scripts, and not sent with cross-site requests. */
 const attributes = 'HttpOnly; SameSite=Strict; Path=/'
 
@@ -19,6 +20,12 @@ export function readSessionCookie(cookies: string | undefined, secure: boolean):
 
 const secureSession = /(?:^|;\s*)__Host-ralph-session=([\w-]{20,200})/
 const plainSession = /(?:^|;\s*)ralph-session=([\w-]{20,200})/
+
+/** Compares without telling by its duration how much is right. */
+export function isSameSecret(given: string | undefined, right: string): boolean {
+  const [a, b] = [given ?? '', right].map((text) => createHash('sha256').update(text).digest())
+  return a !== undefined && b !== undefined && timingSafeEqual(a, b)
+}
 
 export const readBearerToken = (authorization: string | undefined): string | undefined =>
   /^Bearer ([\w.-]{20,300})$/i.exec(authorization ?? '')?.[1]

@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { fileObject } from '../file-object.ts'
-import { nonEmptyText } from '../text.ts'
-import { Duration } from '../time.ts'
+import { fileObject, nonEmptyText } from './file-object.ts'
+import { Duration } from './time.ts'
 
 const roomFields = {
   copy: z.array(nonEmptyText).optional().describe('Ignored files that the room needs, such as .env.test'),
@@ -17,7 +16,7 @@ export const CheckRoom = z.union([z.enum(['clean', 'off']), fileObject(roomField
 export type CheckRoom = z.output<typeof CheckRoom>
 
 /** Fields that every kind of check has. */
-export const checkFields = {
+const checkFields = {
   name: nonEmptyText.optional().describe('Display name of the check; default: the command'),
   timeout: Duration.default(600_000).describe('Ralph ends the check and its process tree after this time'),
   eachIteration: z.boolean().default(false).describe('Also run it after every iteration, not only after a claim'),
@@ -33,6 +32,10 @@ export const checkFields = {
   heldOut: nonEmptyText
     .optional()
     .describe('Folder that only this check sees: a path, or a name below `checks` in the folder of Ralph'),
+  nonce: z
+    .boolean()
+    .optional()
+    .describe('The check gets a random word on its standard input and must print it: code that exits with 0 cannot'),
 }
 
 /** A check as Ralph runs and stores it: whatever its kind, a command decides. */
@@ -41,3 +44,28 @@ export const Check = fileObject({
   ...checkFields,
 })
 export type Check = z.output<typeof Check>
+
+/**
+ * A kind of check: what users write in `done-when`, decoded into the command that decides it. Everything after the compiler knows
+ * commands only, so a kind works in the clean room, in the fleet and on the page without a change there.
+ */
+export type CheckKind = z.ZodType<Check>
+
+type KindOptions<F extends z.ZodRawShape> = {
+  /** The fields of this kind, besides those that every check has. */
+  readonly fields: F
+  /** The command, and the name to show if the user gives none. Put what users wrote through `quoteShellWord`. */
+  readonly toCommand: (entry: z.output<z.ZodObject<F>>) => Pick<Check, 'run'> & { readonly name?: string }
+}
+
+export function defineCheckKind<const F extends z.ZodRawShape>({ fields, toCommand }: KindOptions<F>): CheckKind {
+  const entry: z.ZodType<object> = fileObject({ ...fields, ...checkFields })
+  const decode = (written: object): Check => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema above is built from these fields
+    const command = toCommand(written as z.output<z.ZodObject<F>>)
+    const common = Object.fromEntries(Object.entries(written).filter(([name]) => Object.hasOwn(checkFields, name)))
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the common fields, which the schema above has checked
+    return { ...command, ...(common as Omit<Check, 'run'>) }
+  }
+  return z.codec(entry, z.custom<Check>(), { decode, encode: (check) => check })
+}

@@ -1,0 +1,55 @@
+import { z } from 'zod'
+import { emptyBody, resourceName } from './page.ts'
+import { Timestamp } from '../time.ts'
+import { User, UserRole } from './user.ts'
+import type { Route } from './route.ts'
+
+/** What an operator needs to know about a deployment: `ralph doctor --backend` reads it. */
+export const Deployment = z.object({
+  version: z.string(),
+  /** The clock of the backend, in milliseconds. */
+  now: z.number(),
+  database: z.object({
+    kind: z.enum(['embedded', 'postgres']),
+    serverVersion: z.string(),
+    sizeBytes: z.number(),
+    /** How long a query took. */
+    latencyMs: z.number(),
+    readOnly: z.boolean(),
+    /** The difference between the clocks of the database and the backend. */
+    clockSkewMs: z.number(),
+    migrations: z.object({ applied: z.int(), known: z.int(), last: z.string() }),
+    /** Free space for the embedded database. */
+    diskFreeBytes: z.number().optional(),
+  }),
+  engine: z.object({ replicas: z.int(), waiting: z.int(), oldestDueSeconds: z.number() }),
+  machines: z.object({ connected: z.int(), offline: z.int(), pending: z.int() }),
+  prompts: z.object({ queued: z.int(), running: z.int(), oldestQueuedSeconds: z.number() }),
+})
+export type Deployment = z.output<typeof Deployment>
+
+export const operationRoutes = {
+  readDeployment: {
+    method: 'GET',
+    path: '/api/deployment',
+    needs: 'admin',
+    summary: 'The state of the backend, its database, engine and machines',
+    response: Deployment,
+  },
+  inviteUser: {
+    method: 'POST',
+    path: '/api/invitations',
+    needs: 'admin',
+    summary: 'Creates an address that signs a user in, once and within three days; a new name becomes a new user',
+    body: z.strictObject({ name: resourceName, role: UserRole.optional() }),
+    response: z.object({ user: User, address: z.string(), expiresAt: Timestamp }),
+  },
+  makeDatabaseCopy: {
+    method: 'POST',
+    path: '/api/database-copies',
+    needs: 'admin',
+    summary: 'Copies the embedded database into a folder of the backend, for `ralph backup`',
+    body: emptyBody,
+    response: z.object({ folder: z.string() }),
+  },
+} as const satisfies Record<string, Route>
