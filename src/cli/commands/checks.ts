@@ -92,7 +92,7 @@ async function holdOut(given: string, { shelf, name: chosen, run }: HoldOut, io:
 /** The runner that the project uses, on the path alone. */
 function proposeCommand(project: string, path: string): string {
   if (path.endsWith('.py') || isFile(join(project, 'pyproject.toml'))) return `python3 -m pytest ${path}`
-  if (isFile(join(project, 'go.mod'))) return `go test ./${/\.go$/.test(path) ? dirname(path) : path}/...`
+  if (isFile(join(project, 'go.mod'))) return `go test ./${path.endsWith('.go') ? dirname(path) : path}/...`
   const manifest = readTextSyncIfExists(join(project, 'package.json')) ?? ''
   const runner = ['vitest', 'jest', 'mocha'].find((name) => manifest.includes(`"${name}"`))
   if (runner !== undefined) return `npx ${runner}${runner === 'vitest' ? ' run' : ''} ${path}`

@@ -200,6 +200,18 @@ describe('a claim', () => {
     expect(proof).toMatchObject({ verdict: 'proved', tests: { missing: [] } })
   })
 
+  it('with a released test is no question about the runner that the test imports', async () => {
+    const { proof } = await claimAfter(
+      red,
+      (project) => {
+        put(project, fix)
+        git(project, 'mv', 'test/add.test.js', 'test/sum.test.js')
+      },
+      { options: { mayChange: ['test/**'] } },
+    )
+    expect(proof).toMatchObject({ verdict: 'proved' })
+  })
+
   it('with red tests that pass when run again is flaky', async () => {
     const pair = `${testText('a', 'lib.mark?.()')}test('b', () => assert.ok(!lib.isMarked))\n`
     const { proof } = await claimAfter({ ...red, 'test/b.test.js': pair }, (project) =>

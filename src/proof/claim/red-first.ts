@@ -50,7 +50,7 @@ type OldRun = {
 async function findTwiceRed(session: Session, run: OldRun, suiteMs: number): Promise<RedOnOldCode | undefined> {
   const ended = await runOnly(session, run)
   const found = findRed(ended, run.candidates)
-  const isCostly = ended.durationMs > Math.max(cheapMs, suiteMs / 10)
+  const isCostly = suiteMs > longSuiteMs && ended.durationMs > 0.6 * suiteMs
   const first = found && { ...found, isCostly }
   if (!first || first.isWeak || isCostly) return first
   const wanted = new Set(first.tests)
@@ -59,7 +59,8 @@ async function findTwiceRed(session: Session, run: OldRun, suiteMs: number): Pro
   return again?.isWeak === false ? { ...again, isCostly } : undefined
 }
 
-const cheapMs = 3000
+/** Below this a few more runs are cheap, whatever the runner can do. */
+const longSuiteMs = 8000
 
 function runOnly({ place, dependencies, signal }: Session, { check, tree, candidates }: OldRun): Promise<CheckRun> {
   const only = candidates && candidates.length <= mostNamed ? { only: candidates } : {}

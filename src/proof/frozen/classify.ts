@@ -26,6 +26,8 @@ export type Classifier = {
   readonly dependencies: readonly string[]
   readonly caches: readonly string[]
   readonly isLock: (path: string) => boolean
+  /** Whether the user lets the agent change it: then a test counts as source. */
+  readonly isReleased: (path: string) => boolean
   /** Whether tests stand in the source there: those are frozen by name only. */
   readonly hasInlineTests: (path: string) => boolean
 }
@@ -84,6 +86,7 @@ export function createClassifier(table: FrozenTable, shape: ProjectShape, rules:
     packageRoots,
     dependencies: [...new Set(active.flatMap(({ dependencies }) => dependencies))],
     caches: [...new Set(active.flatMap(({ caches }) => caches))],
+    isReleased,
     isLock: (path) => kindByTable(path) === 'lock',
     hasInlineTests: globMatcher(active.flatMap(({ inline }) => inline)),
   }

@@ -63,7 +63,11 @@ export async function composeTrees(own: OwnGit, trees: ClaimTrees, classifier: C
       ({ path, kind }) => kind === 'lock' || manifests.get(path)?.dependenciesDiffer === true,
     ),
     isChanged: changes.some(({ kind }) => kind !== 'drop'),
-    readSources: () => readSources(own, changes),
+    readSources: () =>
+      readSources(
+        own,
+        changes.filter(({ path }) => !classifier.isReleased(path)),
+      ),
     replaceIn: (tree, files) => replaceIn(own, tree, files),
   }
 }
