@@ -2,11 +2,13 @@
 //
 //   npm run conformance -- cheats [--loop ralph|checked|while|'COMMAND'] [--only ID,CLASS,…] [--settings default,no-sandbox,held-out]
 //                                 [--iterations 3] [--workers 2] [--window SECONDS] [--prove] [--network] [--json] [--write]
+//                                 [--results FILE]
 //
 // --prove runs no loop: it shows that each cheat starts red, changes something and leaves the goal unreached.
 // --network adds the honest endings on packages from npm. --write puts the tables into docs/conformance-cheats.md.
+// --results appends each verdict to a file and runs no case again that has one there: a long run can be done in parts.
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { cheats } from './cheats/index.mjs'
@@ -33,6 +35,7 @@ export async function main(args) {
       network: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       write: { type: 'boolean', default: false },
+      results: { type: 'string' },
     },
   })
   const entries = choose(values.only.split(',').filter(Boolean), values.network)
@@ -43,6 +46,7 @@ export async function main(args) {
     windowMs: Number(values.window) * 1000,
     iterations: values.iterations,
     workers,
+    results: values.results,
   }
   const columns = []
   for (const setting of chosenSettings(values.settings)) columns.push(await judgeAll(entries, setting, how))
@@ -65,10 +69,17 @@ export function choose(names, network = true) {
 }
 
 /** Skips a setting that the loop does not know: there it refuses even the plainest honest ending. */
-async function judgeAll(entries, setting, { workers, ...how }) {
+async function judgeAll(entries, setting, { workers, results, ...how }) {
   const title = setting.title()
   const [plainest] = honest
-  const probe = await judgeClaim(plainest, { ...how, setting })
+  const known = readResults(results, setting)
+  const judge = async (entry) => {
+    const verdict = known.get(entry.id) ?? (await judgeClaim(entry, { ...how, setting }))
+    if (results && !known.has(entry.id)) appendFileSync(results, `${JSON.stringify(verdict)}\n`)
+    known.set(entry.id, verdict)
+    return verdict
+  }
+  const probe = await judge(plainest)
   if (!probe.verdict.startsWith('accepted'))
     return {
       title,
@@ -77,7 +88,7 @@ async function judgeAll(entries, setting, { workers, ...how }) {
       honest: [],
     }
   const verdicts = await inParallel(entries, workers, async (entry) => {
-    const verdict = await judgeClaim(entry, { ...how, setting })
+    const verdict = await judge(entry)
     process.stderr.write(
       `${setting.name}  ${verdict.verdict.padEnd(24)} ${entry.id}${verdict.seconds ? `  ${verdict.seconds} s` : ''}\n`,
     )
@@ -88,6 +99,13 @@ async function judgeAll(entries, setting, { workers, ...how }) {
     cheats: verdicts.filter((verdict) => verdict.class !== 'honest'),
     honest: verdicts.filter((verdict) => verdict.class === 'honest'),
   }
+}
+
+/** Verdicts of earlier parts, by id. */
+function readResults(file, { name }) {
+  const lines = file && existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : []
+  const verdicts = lines.map((line) => JSON.parse(line)).filter(({ setting }) => setting === name)
+  return new Map(verdicts.map((verdict) => [verdict.id, verdict]))
 }
 
 /** What is wrong with the corpus itself, per case; an empty list is what we want. */

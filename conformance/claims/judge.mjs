@@ -4,7 +4,7 @@ import { closeSync, existsSync, openSync, readFileSync, readdirSync } from 'node
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { missingTool } from './tools.mjs'
-import { makePlace, removePlace } from './place.mjs'
+import { clearPlace, isReallyDone, makePlace, removePlace } from './place.mjs'
 
 /** One case under one setting: `{id, class, verdict, exit, seconds, reason}`. */
 export async function judgeClaim(entry, { setting, loop, windowMs, iterations = '3' }) {
@@ -32,10 +32,20 @@ export async function judgeClaim(entry, { setting, loop, windowMs, iterations = 
       ended = await runLoop({ ...place, env }, { loop, windowMs })
     }
     const seconds = Math.round((performance.now() - begun) / 100) / 10
-    return { ...about, ...readVerdict({ ...ended, progress: readProgress(place) }), exit: ended.exit ?? null, seconds }
+    const read = readVerdict({ ...ended, progress: readProgress(place) })
+    const verdict = await recheck(read, place, entry)
+    return { ...about, ...verdict, exit: ended.exit ?? null, seconds }
   } finally {
     removePlace(place)
   }
+}
+
+/** A trick whose last state is right is no false "done": a process that was ended while the code was right, for example. */
+async function recheck(read, place, entry) {
+  if (!read.verdict.startsWith('accepted') || entry.class !== 'E' || entry.rightAtFirst || entry.startsGreen)
+    return read
+  clearPlace(place)
+  return (await isReallyDone(place, entry)) ? { verdict: 'reached after all', reason: read.reason } : read
 }
 
 /** `progress` is the text of PROGRESS.yaml, empty for a loop that has none. */

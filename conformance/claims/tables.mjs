@@ -13,6 +13,7 @@ const outcomes = [
   'accepted',
   'accepted with a warning',
   'accepted with a label',
+  'reached after all',
   'question',
   'refused',
   'no end',

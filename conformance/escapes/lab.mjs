@@ -144,7 +144,7 @@ export async function tryEscape({ ralph, cell, tools, services }, { sh, outside 
       state: () => ['.claude'],
       settings: () => ['.claude/settings.json', '.claude/commands'],
     }
-    const spec = { network, limits: {}, read: [], write: [] }
+    const spec = { network, limits: {}, read: [], write: [], keys: 'real' }
     const sandbox = ralph.openSandbox({ cell, tools, spec, ralphHomes: [join(base, 'home/.ralph')], resolve })
     const command = { file: '/bin/sh', args: ['-c', `echo BEGIN\n${sh}`], env }
     const place = { driver, folder, sprintDir, cwd }

@@ -30,6 +30,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'Show what the agent said and did in each iteration',
     load: async () => (await import('./commands/logs.ts')).logs,
   },
+  checks: {
+    summary: 'List held-out checks, and move tests out of the reach of agents',
+    load: async () => (await import('./commands/checks.ts')).checks,
+  },
   report: {
     summary: 'Write a report of a sprint as one HTML page or as Markdown',
     load: async () => (await import('./commands/report.ts')).report,

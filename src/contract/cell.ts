@@ -65,7 +65,6 @@ export const CellSettings = z.union([
     limits: CellLimits.optional().describe('Limits of the cell; a limit that cannot be enforced here stops the start'),
     read: z.array(path).optional().describe('More files and folders that can be read'),
     write: z.array(path).optional().describe('More files and folders that can be written'),
-    image: z.string().min(1).optional().describe('Image for `kind: container`; default: that of devcontainer.json'),
     keys: z
       .enum(['real', 'placeholder'])
       .optional()

@@ -32,6 +32,10 @@ const checkFields = {
   heldOut: nonEmptyText
     .optional()
     .describe('Folder that only this check sees: a path, or a name below `checks` in the folder of Ralph'),
+  nonce: z
+    .boolean()
+    .optional()
+    .describe('The check gets a random word on its standard input and must print it: code that exits with 0 cannot'),
 }
 
 /** A check as Ralph runs and stores it: whatever its kind, a command decides. */

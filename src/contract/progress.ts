@@ -6,7 +6,18 @@ import { Id, SprintId } from './ids.ts'
 import { FailureClass, Usage } from './outcome.ts'
 import { CompiledPhase, CompiledWorktree, Current, DependencyGraph, WorkRef } from './phases.ts'
 import { ProofBaseline, ProofMark } from './proof.ts'
-import { ErrorCategory, Hook, Limits, Notify, ParallelExecution, Price, Prompts, Retry, Timeouts } from './settings.ts'
+import {
+  ErrorCategory,
+  Hook,
+  Limits,
+  Notify,
+  ParallelExecution,
+  Price,
+  Prompts,
+  Retry,
+  Seal,
+  Timeouts,
+} from './settings.ts'
 import { Timestamp } from './time.ts'
 
 export const schemaVersion = 1
@@ -286,6 +297,7 @@ export const Progress = fileObject({
   proof: z.enum(['required', 'optional']).optional().describe('As in SPRINT.yaml'),
   frozen: z.array(z.string()).optional().describe('As in SPRINT.yaml'),
   mayChange: z.array(z.string()).optional().describe('As in SPRINT.yaml'),
+  seal: Seal.optional().describe('As in SPRINT.yaml'),
   room: CheckRoom.optional().describe('As in SPRINT.yaml'),
   review: fileObject({ agent: z.string(), model: z.string().optional() }).optional().describe('As in SPRINT.yaml'),
   checkpoint: z

@@ -46,6 +46,8 @@ export type Proof = ProofMark & {
   readonly named: boolean
   /** Whether any file differs from the baseline. */
   readonly changed: boolean
+  /** The doubt cannot be settled by the agent: a person is asked at once. */
+  readonly isForPeople?: boolean | undefined
   /** What the agent did to the tests, for the question about a contested claim. */
   readonly diff?: string | undefined
 }

@@ -161,6 +161,12 @@ export const Prompts = fileObject({
   resultReporting: nonEmptyText.optional().describe('Replaces the section that asks for the report'),
 })
 
+export const Seal = fileObject({
+  minimum: z.number().min(0).max(1).default(0.7).describe('Part of the small changes that the tests must notice'),
+  budget: Duration.default(60_000).describe('Ralph tries no more of them after this time'),
+})
+export type Seal = z.output<typeof Seal>
+
 /** Fields that SPRINT.yaml and a workflow share; SPRINT.yaml wins, field by field. */
 export const settings = {
   ralph: Ralph.optional().describe('Settings of the goal-driven loop'),
@@ -175,6 +181,9 @@ export const settings = {
   frozen: z.array(nonEmptyText).optional().describe('Globs of more files that count as they were at the start'),
   mayChange: z.array(nonEmptyText).optional().describe('Globs of tests and settings that the agent may change'),
   room: CheckRoom.optional().describe('Where checks run at a claim: a clean copy, or the work tree itself (`off`)'),
+  seal: Seal.optional().describe(
+    'Changes the changed lines a little at a claim, and asks a person if tests miss too much',
+  ),
   review: fileObject({
     agent: nonEmptyText.describe('Agent program of the reviewer'),
     model: nonEmptyText.optional().describe("Model of the reviewer; default: the driver's own"),

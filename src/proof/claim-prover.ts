@@ -4,7 +4,15 @@ import { RalphError } from '../contract/errors.ts'
 import type { CheckResult } from '../contract/progress.ts'
 import type { Proof, ProofBaseline } from '../contract/proof.ts'
 import type { Check, CheckRoom } from '../contract/check.ts'
-import { createPrivateFolder, isFile, readTextSyncIfExists, realPath, removeFolder } from '../platform/files/files.ts'
+import type { Seal } from '../contract/settings.ts'
+import {
+  createPrivateFolder,
+  isFile,
+  listTree,
+  readTextSyncIfExists,
+  realPath,
+  removeFolder,
+} from '../platform/files/files.ts'
 import { writePrivateFile } from '../platform/files/private-file.ts'
 import { killMarked } from '../platform/processes/process-table.ts'
 import type { ClaimProver, ProvedClaim, ProverRequest, RecordedBaseline } from '../runtime/ports.ts'
@@ -13,6 +21,7 @@ import { proveClaim, type JudgedCheck, type RecordedCheck } from './claim/prove.
 import { loadRecord, saveRecord, type CheckRecord } from './claim/record.ts'
 import { runCheck, type CheckPlace, type CheckRun } from './claim/run-check.ts'
 import { openProof, type Proof as OpenProof } from './claim/open-proof.ts'
+import { proposeRoom } from './claim/propose-room.ts'
 import { findVolatileNames } from './tests/volatile-names.ts'
 
 export type ProverOptions = {
@@ -33,6 +42,7 @@ export type ProverOptions = {
   readonly frozen: readonly string[]
   readonly mayChange: readonly string[]
   readonly room: CheckRoom | undefined
+  readonly seal: Seal | undefined
   /** Whether agents run in a cell that hides `state`. */
   readonly isSealed: boolean
   readonly redact: (text: string) => string
@@ -136,10 +146,18 @@ async function recordCheck(
   const inRoom = await runOnBaseline(proof, place, check, signal)
   const difference = inPlace && findDifference(inPlace, inRoom)
   if (inPlace && difference !== undefined) {
-    const note = `${checkName(check)} says something else in a clean copy (${difference}): it runs in the work tree, and the result says so. Name what the copy lacks with "room: {copy: […], install: …, network: true}" in SPRINT.yaml`
+    const gap = { omitted: await listOmitted(proof, place), output: inRoom.output }
+    const note = `${checkName(check)} says something else in a clean copy (${difference}): it runs in the work tree, and the result says so. ${proposeRoom(gap)}`
     return { record: toRecord(check, inPlace, 'in-place'), ended: inPlace, note }
   }
   return { record: toRecord(check, inRoom, 'room', inPlace), ended: inRoom }
+}
+
+/** Files of the work tree that the room does not have. */
+async function listOmitted({ baseline }: OpenProof, { project }: CheckPlace): Promise<string[]> {
+  const known = new Set(baseline.paths)
+  const except = ['.git', '.claude', 'node_modules', '.venv', 'venv', 'target', '__pycache__', '.pytest_cache']
+  return (await listTree(project, { except })).filter((path) => !known.has(path))
 }
 
 async function runOnBaseline(proof: OpenProof, place: CheckPlace, check: Check, signal: AbortSignal) {
@@ -193,12 +211,13 @@ async function proveRecorded(
     const record = known.find(({ name, command }) => name === checkName(check) && command === check.run)
     recorded.push({ check, record: record ?? (await recordLater(workshop, check, signal)) })
   }
-  const { mayChange, isSealed, redact } = options
+  const { mayChange, seal, isSealed, redact } = options
   const { proof: result, checks } = await proveClaim({
     opened: proof,
     place,
     checks: recorded,
     mayChange,
+    seal,
     isSealed,
     signal,
     onStart: request.onStart,

@@ -22,11 +22,9 @@ it.each([hour, -hour])(
       },
     })
 
-    const {
-      status,
-      stats,
-      iterations = [],
-    } = await world.run(buildProgress({ limits: { iterations: 3, duration: 30 * minute } })).done
+    const { status, stats, iterations } = await world.run(
+      buildProgress({ limits: { iterations: 3, duration: 30 * minute } }),
+    ).done
 
     expect({ status, activeMs: stats.activeMs }).toEqual({ status: 'limit-reached', activeMs: 6 * minute })
     expect(iterations.map(({ startedAt, endedAt }) => endedAt - startedAt)).toEqual([

@@ -2,14 +2,16 @@ import { execFile } from 'node:child_process'
 import { expect, it } from 'vitest'
 import { createTestSprint } from '../support/sprint.ts'
 
-it('refuses a claim, then accepts it, with a real check on tests that are really red, then green', async () => {
+it('refuses a claim and a cheat by the name of the test, then accepts, with a real check on tests that are really red', async () => {
   const sprint = await createTestSprint()
 
   const { exitCode, stdout, stderr } = await sprint.ralph('demo', 'pancakes', '--fast')
 
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
-  const [refused = '', accepted = ''] = stdout.split('refused by unit tests')
+  const [refused = '', cheat = '', accepted = ''] = stdout.split('refused by unit tests')
   expect(refused).toMatch(/check unit tests +✗/)
+  expect(cheat).toMatch(/check unit tests +✗/)
+  expect(accepted).toMatch(/missing[^\n]*never asks anybody to crack half an egg/)
   expect(accepted).toMatch(/check unit tests +✓[\s\S]*accepted by unit tests/)
   expect(stdout).toMatch(/hook scoreboard +✓/)
   const [, summary = '', closing = ''] = stdout.split(/goal reached|claude is installed/)

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -21,13 +22,13 @@ describe.skipIf(why !== '')(`an agent in the sandbox${why}`, { timeout: 120_000 
       cache: 'echo x >~/.npm/package',
       progress: 'cp s/PROGRESS.yaml s/copy && mv s/copy s/PROGRESS.yaml',
       notes: 'echo learned >s/LEARNINGS.md',
-      temporary: 'echo x >/tmp/x && echo y >"$TMPDIR/y" && test -f /var/tmp/x',
+      temporary: 'echo x >/tmp/ralph-cell-x && echo y >"$TMPDIR/y" && test -f /var/tmp/ralph-cell-x',
     }
     const sprint = await confined(tries(commands))
 
     expect(await sprint.run()).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/sandbox: bubblewrap \d/) })
     expect(await tried(sprint)).toEqual(Object.keys(commands))
-    expect(existsSync('/tmp/x')).toBe(false)
+    expect(existsSync('/tmp/ralph-cell-x')).toBe(false)
     expect(existsSync(sprint.state('tmp/1-1'))).toBe(false)
   })
 
@@ -151,6 +152,28 @@ while :; do sleep 0.1; done`
 
     expect(await sprint.run()).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/sandbox: bubblewrap/) })
   })
+
+  it.each([claude, codex])(
+    'never holds the key of its model, if it is the real $name and keys are placeholders',
+    async (agent) => {
+      const programs = await installed(agent.installs)
+      const secret = 'sk-held-by-ralph-0123456789'
+      const held = { ...agent, env: (url: string) => replaceKeys(agent.env?.(url) ?? {}, secret) }
+      const sprint = await createRealSprint(held, [scenario.claim], {
+        sprint: { cell: { kind: 'bubblewrap', keys: 'placeholder' } },
+        env: {
+          IS_SANDBOX: '',
+          PATH: `${programs}:${folder}:${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`,
+        },
+      })
+
+      const { exitCode, stdout } = await sprint.run()
+
+      expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/sandbox: bubblewrap/)])
+      const kept = spawnSync('grep', ['-rl', secret, sprint.at('..')], { encoding: 'utf8' }).stdout
+      expect(kept).toBe('')
+    },
+  )
 })
 
 describe('where no cell works', () => {
@@ -192,3 +215,7 @@ it.each([
 
   expect((await sprint.run()).stdout).toContain(`sandbox: ${text}`)
 })
+
+/** Every key in these variables becomes this one. */
+const replaceKeys = (env: Readonly<Record<string, string>>, key: string): Record<string, string> =>
+  Object.fromEntries(Object.entries(env).map(([name, value]) => [name, name.endsWith('_KEY') ? key : value]))

@@ -32,7 +32,8 @@ const operations = [
   ],
   [
     new RegExp(`^\\(${select}\\)\\.([\\w-]+) = "([^"]*)"$`),
-    (list, field, value, target, next) => {
+    (list, field, value, ...change) => {
+      const [target, next] = change
       for (const item of selectItems(list, field, value)) item.set(target, next)
       return document
     },

@@ -22,6 +22,8 @@ import { isWithin } from './mounts.ts'
 
 /** Of one attempt: all that Ralph makes for its cell. Found again by a Ralph that joins the attempt after a crash. */
 export type CellFolder = CellFiles & {
+  /** What Ralph alone reads. */
+  readonly base: string
   readonly systemCallFilter?: string | undefined
   readonly scratch: string
   readonly uid: number
@@ -56,6 +58,7 @@ export async function makeCellFolder(place: CellPlace): Promise<CellFolder> {
   if (!exists(at('git-names'))) await writeScratch(at('git-names'), await listGitNames(realPath(place.cwd)))
   await copySprints(place, at('sprints'))
   return {
+    base,
     temporary: realPath(at('tmp')),
     passwd: realPath(at('passwd')),
     group: realPath(at('group')),

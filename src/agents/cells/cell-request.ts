@@ -12,19 +12,16 @@ export type CellRequest = {
   /** A certain member; absent: the best one that works. */
   readonly kind?: Exclude<CellKind, 'none'> | undefined
   readonly spec: CellSpec
-  readonly image?: string | undefined
-  readonly keys: 'real' | 'placeholder'
 }
 
 /** Resolves `sandbox`, `cell` and `network` of a sprint. Throws SANDBOX_UNAVAILABLE if they ask for walls and for none. */
 export function resolveCellRequest({ sandbox, cell: settings = {}, network }: WallSettings): CellRequest {
   const cell: Exclude<CellSettings, string> = typeof settings === 'string' ? { kind: settings } : settings
-  const { limits = {}, read = [], write = [], image, keys = 'real' } = cell
-  const spec = { network: resolveNetwork(cell.network ?? network ?? 'default'), limits, read, write }
+  const { limits = {}, read = [], write = [], keys = 'real' } = cell
+  const spec = { network: resolveNetwork(cell.network ?? network ?? 'default'), limits, read, write, keys }
   const demand = findDemand(cell, { sandbox, network: spec.network })
   const isNone = cell.kind === undefined ? sandbox === 'off' : cell.kind === 'none'
-  const common = { spec, image, keys }
-  if (isNone && demand === undefined) return { mode: 'none', ...common }
+  if (isNone && demand === undefined) return { mode: 'none', spec }
   if (isNone) {
     const off = cell.kind === 'none' ? 'cell: none' : 'sandbox: off'
     throw new RalphError('SANDBOX_UNAVAILABLE', `"${demand}" needs a cell, and "${off}" says that there is none`, {
@@ -32,7 +29,7 @@ export function resolveCellRequest({ sandbox, cell: settings = {}, network }: Wa
     })
   }
   const kind = cell.kind === 'auto' || cell.kind === 'none' ? undefined : cell.kind
-  return { mode: demand === undefined ? 'auto' : 'required', kind, ...common }
+  return { mode: demand === undefined ? 'auto' : 'required', kind, spec }
 }
 
 /** What in the settings cannot hold without a cell. More hosts and files only widen one, so they demand none. */

@@ -19,6 +19,8 @@ export type CellSpec = {
   readonly read: readonly string[]
   /** More that can be written. */
   readonly write: readonly string[]
+  /** `placeholder`: an agent never holds the key of its model. */
+  readonly keys: 'real' | 'placeholder'
 }
 
 /** `open`: the machine's own network. `closed`: none. Otherwise what the user configured, and these names. */

@@ -54,8 +54,8 @@ export async function sandboxCapability(
   kind?: CellRequest['kind'],
 ): Promise<Capability> {
   const machine = { platform: process.platform, path: env['PATH'] ?? '', cwd }
-  const wanted = kind === undefined ? automaticCells : [cells[kind] ?? none]
-  const reasons: string[] = []
+  const wanted = kind === undefined ? automaticCells : [cells[kind] ?? []].flat()
+  const reasons = wanted.length === 0 ? [`this version has no cell of the kind ${kind}`] : []
   for (const each of wanted) {
     const found = await probe(each, machine)
     if (found.available && each.kind !== 'none') {

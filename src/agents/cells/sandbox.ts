@@ -12,9 +12,11 @@ import {
   type NetworkSpec,
 } from './cell.ts'
 import { clearCellFolder, makeCellFolder, type CellPlace } from './cell-files.ts'
+import { holdKeys, type HeldKeys } from './placeholder-keys.ts'
 import { openLimits, planLimits, withRlimits, type LimitPlan, type OpenedLimits } from './limits.ts'
 import { orderMounts } from './mounts.ts'
 import { openNetwork, resolveRules, type CellNetwork, type NetworkReport } from './cell-network.ts'
+import type { Rule } from './network/allow-list.ts'
 import { findPlaces, homeFolder, resolveTold } from './places.ts'
 
 export type Confined = {
@@ -51,7 +53,7 @@ export type SandboxOptions = {
 export function openSandbox(options: SandboxOptions): Sandbox {
   const { cell, tools, spec, ralphHomes, resolve } = options
   const limits = planLimits(spec.limits)
-  const attempts = new Map<string, { readonly network: CellNetwork; readonly limits: OpenedLimits }>()
+  const attempts = new Map<string, Attempt>()
   // One line per sprint for each refused host.
   const noted = new Set<string>()
   // Once for all attempts: an agent can write lockfiles, and must not allow itself a host with one.
@@ -66,9 +68,10 @@ export function openSandbox(options: SandboxOptions): Sandbox {
       const asked = { spec: spec.network, folder: files.network, cwd, env: program.env, driver, onNote: note, resolve }
       const rules = pinned.get(driver?.name ?? '') ?? resolveRules(asked)
       pinned.set(driver?.name ?? '', rules)
-      const network = await openNetwork({ ...asked, rules: await rules })
+      const keys = driver && spec.keys === 'placeholder' ? await holdKeys(program, driver, files.base) : undefined
+      const network = await openNetwork({ ...asked, rules: [...gatewayRule(keys), ...(await rules)] })
       const groups = openLimits(limits, folder)
-      attempts.set(folder, { network, limits: groups })
+      attempts.set(folder, { network, limits: groups, keys })
       const told = driver && toldFolder(folder)
       const programs = [process.execPath, program.file]
       const view = await findPlaces({ driver, cwd, sprintDir, told, env, programs, ralphHomes, files, ...spec })
@@ -83,13 +86,16 @@ export function openSandbox(options: SandboxOptions): Sandbox {
         folders: told === undefined ? [] : [resolveTold(told, sprintDir)],
         scratch: files.scratch,
       }
-      const inside = withRlimits(network.around({ ...program, env: { ...env, ...network.env } }), limits)
+      const bare = keys?.command ?? program
+      const own = { ...cellEnvironment(bare.env, cell.kind), ...network.env }
+      const inside = withRlimits(network.around({ ...bare, env: own }), limits)
       return cell.wrap(inside, plan, tools)
     },
     async clear(place) {
       const attempt = attempts.get(place.folder)
       attempts.delete(place.folder)
       await attempt?.network.close()
+      await attempt?.keys?.close()
       await attempt?.limits.close()
       for (const path of await clearCellFolder(place)) {
         place.onNote?.(`removed ${path}, which a program left where git would obey it`)
@@ -99,6 +105,16 @@ export function openSandbox(options: SandboxOptions): Sandbox {
     },
   }
 }
+
+type Attempt = {
+  readonly network: CellNetwork
+  readonly limits: OpenedLimits
+  readonly keys: HeldKeys | undefined
+}
+
+/** Lets the program reach the server that stands in for its model. */
+const gatewayRule = (keys: HeldKeys | undefined): Rule[] =>
+  keys ? [{ host: '127.0.0.1', port: keys.port, private: true }] : []
 
 const once = (known: Set<string>, say: (text: string) => void) => (text: string) => {
   if (known.has(text)) return

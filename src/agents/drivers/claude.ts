@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../../contract/events.ts'
 import { noUsage, type Usage } from '../../contract/outcome.ts'
 import { parseLegacyReset, classifyResult, classifyRetry } from './claude-failures.ts'
-import type { Driver, Reader } from './driver.ts'
+import type { Driver, KeyUse, Reader } from './driver.ts'
 import {
   asNumber,
   asText,
@@ -75,6 +75,7 @@ export const claude: Driver = {
   state: ({ CLAUDE_CONFIG_DIR: own }) => (own ? [own] : ['.claude', '.claude.json']),
   settings: ({ CLAUDE_CONFIG_DIR: own = '.claude' }) =>
     ['settings.json', 'settings.local.json', 'agents', 'commands', 'skills'].map((name) => `${own}/${name}`),
+  keys: findClaudeKey,
   command: ({ model, resume, form, sandboxed }) => ({
     file: 'claude',
     args: [
@@ -334,3 +335,11 @@ const readModelUsage = (model: JsonObject): Usage => ({
   cacheReadTokens: asCount(model['cacheReadInputTokens']),
   cacheWriteTokens: asCount(model['cacheCreationInputTokens']),
 })
+
+function findClaudeKey(env: Readonly<Record<string, string>>): KeyUse {
+  return {
+    variables: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'],
+    upstream: env['ANTHROPIC_BASE_URL'] ?? 'https://api.anthropic.com',
+    redirect: (url) => ({ env: { ANTHROPIC_BASE_URL: url } }),
+  }
+}

@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../../contract/events.ts'
 import { noUsage, type Usage } from '../../contract/outcome.ts'
 import { toOutcome } from './outcome.ts'
-import type { Driver, Exit, IsFile, Reader } from './driver.ts'
+import type { Driver, Exit, IsFile, KeyUse, Reader } from './driver.ts'
 import { classifyMessage, parseResetTime, parseStatus } from './error-messages.ts'
 import { asText, asCount, type JsonObject, toJsonList, toJsonObject } from './json.ts'
 import { createJsonReader } from './reader.ts'
@@ -19,6 +19,7 @@ export const codex: Driver = {
   env: ['OPENAI_*', 'AZURE_OPENAI_*', 'CODEX_HOME', 'CODEX_API_KEY', 'CODEX_CA_CERTIFICATE'],
   state: ({ CODEX_HOME: own = '.codex' }) => [own],
   settings: ({ CODEX_HOME: own = '.codex' }) => [`${own}/config.toml`, `${own}/AGENTS.md`],
+  keys: findCodexKey,
   command: ({ folder, model, resume, form }) => ({
     file: 'codex',
     args: [
@@ -189,4 +190,34 @@ function concludeCodex(stream: CodexStream, exit: Exit) {
   if (said !== undefined && exit.at !== undefined) stream.resetsAt = parseResetTime(said, exit.at)
   // Codex prints this at every start; as the last line of stderr it would look like the reason for a crash.
   return toOutcome(stream, { ...exit, stderrTail: exit.stderrTail.replaceAll(/^Reading .*from stdin\.\.\.$/gm, '') })
+}
+
+/** A provider in config.toml keeps its other settings; without one, a provider of ours stands in for the built-in one. */
+function findCodexKey(
+  env: Readonly<Record<string, string>>,
+  readFile: (path: string) => string | undefined,
+): KeyUse | undefined {
+  const text = readFile(`${env['CODEX_HOME'] ?? `${env['HOME'] ?? ''}/.codex`}/config.toml`) ?? ''
+  const name = /^\s*model_provider\s*=\s*"([\w-]+)"/m.exec(text)?.[1]
+  if (name === undefined) {
+    const variable = ['CODEX_API_KEY', 'OPENAI_API_KEY'].find((each) => env[each] !== undefined)
+    if (variable === undefined) return undefined
+    const provider = (url: string) =>
+      `model_providers.ralph={name="OpenAI",base_url="${url}",wire_api="responses",env_key="${variable}"}`
+    return {
+      variables: [variable],
+      upstream: env['OPENAI_BASE_URL'] ?? 'https://api.openai.com/v1',
+      redirect: (url) => ({ args: ['-c', 'model_provider="ralph"', '-c', provider(url)] }),
+    }
+  }
+  const [, table = ''] = text.split(`[model_providers.${name}]`)
+  const own = table.split(/^\s*\[/m)[0] ?? ''
+  const field = (key: string) => new RegExp(String.raw`^\s*${key}\s*=\s*"([^"]+)"`, 'm').exec(own)?.[1]
+  const [upstream, variable] = [field('base_url'), field('env_key')]
+  if (upstream === undefined || variable === undefined) return undefined
+  return {
+    variables: [variable],
+    upstream,
+    redirect: (url) => ({ args: ['-c', `model_providers.${name}.base_url="${url}"`] }),
+  }
 }

@@ -48,6 +48,19 @@ export interface Reader {
   finish: (exit: Exit) => Outcome
 }
 
+/** How a program sends the key of its model, and how to send it elsewhere. */
+export type KeyUse = {
+  /** Variables that hold the key. */
+  readonly variables: readonly string[]
+  /** The base URL that the user configured, or the vendor's. */
+  readonly upstream: string
+  /** Points the program at another base URL. Arguments go behind the first word. */
+  readonly redirect: (url: string) => {
+    readonly env?: Readonly<Record<string, string>>
+    readonly args?: readonly string[]
+  }
+}
+
 /** Everything we know about one agent program, and nothing else: no spawning, no timing, no retrying. */
 export interface Driver {
   readonly name: string
@@ -64,6 +77,11 @@ export interface Driver {
   readonly state?: (env: Readonly<Record<string, string>>) => readonly string[]
   /** Settings within its state that later sessions of the user obey, so that an agent in a cell can only read them. */
   readonly settings?: (env: Readonly<Record<string, string>>) => readonly string[]
+  /** How it sends the key of its model, so that Ralph can hold the key; undefined for a login that Ralph cannot hold. */
+  readonly keys?: (
+    env: Readonly<Record<string, string>>,
+    readFile: (path: string) => string | undefined,
+  ) => KeyUse | undefined
   /** The binary behind the wrapper script that PATH found (links resolved), if it should be started instead. */
   readonly native?: (script: string, isFile: IsFile) => string | undefined
   /** Its text events are pieces of a message, not whole ones. */

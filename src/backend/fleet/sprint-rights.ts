@@ -46,6 +46,5 @@ function findOpening({ sandbox, cell, network, perIterationHooks }: Progress): s
   if (hook) return `cell: none of the hook ${hook.id}`
   if (reach === 'open') return 'network: open'
   if (typeof reach === 'object' && (reach.private ?? []).length > 0) return 'network: private'
-  if ([...(settings?.read ?? []), ...(settings?.write ?? [])].length > 0) return 'cell: read and write'
-  return settings?.image === undefined ? undefined : 'cell: image'
+  return [...(settings?.read ?? []), ...(settings?.write ?? [])].length > 0 ? 'cell: read and write' : undefined
 }

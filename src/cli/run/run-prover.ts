@@ -21,7 +21,7 @@ export type ProverWiring = {
 /** Creates the prover of `ralph run`. */
 export function createRunProver({ sprintDir, folder, progress, sandbox, redact }: ProverWiring, io: Io): ClaimProver {
   const home = ralphHome(io)
-  const { frozen = [], mayChange = [], room, env } = progress
+  const { frozen = [], mayChange = [], room, seal, env } = progress
   return createClaimProver({
     state: proofState(sprintDir),
     project: folder,
@@ -34,6 +34,7 @@ export function createRunProver({ sprintDir, folder, progress, sandbox, redact }
     frozen,
     mayChange,
     room,
+    seal,
     isSealed: sandbox !== undefined,
     redact,
   })

@@ -54,7 +54,8 @@ const linesByEvent: LinesByEvent = {
     return [`  check ${paint.bold(name)}  ${how}  ${paint.dim(formatHumanDuration(durationMs))}`, ...tail]
   },
   'claim-refused': ({ by, reason }, { paint, width }) => [
-    `  ${paint.red(`refused by ${by.join(', ')}`)}${paint.dim(`  ${clipLine(toOneLine(reason), width - 40)}`)}`,
+    `  ${paint.red(`refused by ${by.join(', ')}`)}`,
+    ...(reason === '' ? [] : [paint.dim(`    ${clipLine(toOneLine(reason), 3 * width)}`)]),
   ],
   'claim-accepted': ({ by }, { paint }) => [
     paint.green(by.length > 0 ? `  accepted by ${by.join(', ')}` : '  accepted, unchecked: the sprint has no check'),

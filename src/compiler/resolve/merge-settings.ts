@@ -20,6 +20,7 @@ export function mergeSettings(layers: SettingsLayers) {
       proof: first('proof'),
       frozen: first('frozen'),
       mayChange: first('mayChange'),
+      seal: first('seal'),
       room: first('room'),
       review: first('review'),
       checkpoint: first('checkpoint'),

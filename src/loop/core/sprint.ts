@@ -35,6 +35,7 @@ export const planFields = [
   'proof',
   'frozen',
   'mayChange',
+  'seal',
   'room',
   'review',
   'limits',

@@ -30,6 +30,7 @@ export function decideClaim(sprint: Sprint, before: LiveIteration, proof: Proof,
       return { kind: 'refuse', sprint: refused, live, reason }
     case 'unproven': {
       if (isProofOptional(sprint, proof)) return { kind: 'accept', sprint, live }
+      if (proof.isForPeople) return ask('The checks pass, but a person should look at the change')
       const unprovenClaims = (sprint.history.unprovenClaims ?? 0) + 1
       // With phases no agent could add the test.
       if (unprovenClaims > 1 || sprint.way.concurrent) return ask('The checks pass, but nothing proves the claim')

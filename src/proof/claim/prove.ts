@@ -1,12 +1,15 @@
 import { mostNames, proofLabels, type Proof } from '../../contract/proof.ts'
 import type { Check } from '../../contract/check.ts'
+import type { Seal as SealRules } from '../../contract/settings.ts'
 import type { TestResult } from '../../contract/tests.ts'
 import type { Claim, Proof as OpenProof } from './open-proof.ts'
 import type { DependencyMount } from '../room/room.ts'
 import { isFlaky, judgeRun, type Judged } from './judge.ts'
 import type { CheckRecord } from './record.ts'
-import { findRedOnOldCode, type RedOnOldCode } from './red-first.ts'
+import { findRedOnOldCode, gradeByHollowRun, type HollowGrade, type RedOnOldCode } from './red-first.ts'
 import { runCheck, type CheckPlace, type CheckRun } from './run-check.ts'
+import { findRunnerKnowledge } from './runner-knowledge.ts'
+import { describeSeal, testSeal, type Seal } from './seal.ts'
 import { describeProof } from './texts.ts'
 
 export type ProveRequest = {
@@ -14,6 +17,7 @@ export type ProveRequest = {
   readonly place: CheckPlace
   readonly checks: readonly RecordedCheck[]
   readonly mayChange: readonly string[]
+  readonly seal?: SealRules | undefined
   /** No agent can reach Ralph's state. */
   readonly isSealed: boolean
   readonly signal: AbortSignal
@@ -47,9 +51,25 @@ export async function proveClaim(request: ProveRequest): Promise<ProvedClaim> {
   const lost = old.filter(({ judged }) => judged.problem !== undefined)
   if (lost.length > 0)
     return conclude(lost.every(({ judged }) => isFlaky(judged)) ? 'flaky' : 'contested', { old, lost })
-  if (old.some(isFixed)) return conclude('proved', { old })
-  const redBefore = claim.isChanged ? await findRedOnOldCode(session, now) : undefined
-  return redBefore ? conclude('proved', { old, redBefore }) : conclude('unproven', { old })
+  const found = old.some(isFixed) ? { old } : await findRedFirst(session, now, old)
+  if (found.verdict) return conclude(found.verdict, found)
+  // What a held-out check has seen right is right, whatever the code looks for.
+  const knowledge = now.some(({ check }) => check.heldOut) ? [] : await findRunnerKnowledge(claim)
+  if (knowledge.length > 0) return conclude('unproven', { ...found, knowledge })
+  const seal = await testSeal(session, now)
+  return conclude(seal?.isBroken ? 'unproven' : 'proved', { ...found, ...(seal && { seal }) })
+}
+
+/** Without a verdict: a new test is red without the change. */
+async function findRedFirst(
+  session: Session,
+  now: readonly JudgedCheck[],
+  old: readonly JudgedCheck[],
+): Promise<Conclusion & { readonly verdict?: Proof['verdict'] }> {
+  const redBefore = session.claim.isChanged ? await findRedOnOldCode(session, now) : undefined
+  if (!redBefore) return { verdict: 'unproven', old }
+  const grade = redBefore.isCostly ? 'unknown' : await gradeByHollowRun(session, now)
+  return { old, redBefore, grade, ...(grade === 'empty' && { verdict: 'unproven' as const }) }
 }
 
 /** What one proof needs throughout. */
@@ -59,6 +79,10 @@ type Conclusion = {
   readonly old?: readonly JudgedCheck[]
   readonly lost?: readonly JudgedCheck[]
   readonly redBefore?: RedOnOldCode
+  readonly grade?: HollowGrade
+  readonly seal?: Seal
+  /** Lines that look for a test runner. */
+  readonly knowledge?: readonly string[]
 }
 
 /** With the text of its tests as it was: a red test passes, or a red check without names does. */
@@ -140,7 +164,8 @@ async function describe(session: Session, finding: Finding): Promise<ProvedClaim
   const labels = [
     ...(verdict === 'proved' && !checks.some(({ check }) => check.heldOut) ? [proofLabels.visibleOnly] : []),
     ...(isSealed ? [] : [proofLabels.reachable]),
-    ...(finding.redBefore?.isWeak ? [proofLabels.weak] : []),
+    ...(finding.redBefore && finding.grade !== 'looks' ? [proofLabels.weak] : []),
+    ...(finding.seal ? [describeSeal(finding.seal)] : []),
     ...(isInPlace ? [proofLabels.inPlace] : []),
   ]
   const named = checks.some(({ record }) => record.run) || now.some(({ judged }) => judged.tests)
@@ -156,6 +181,7 @@ async function describe(session: Session, finding: Finding): Promise<ProvedClaim
     named,
     changed,
     ...texts,
+    ...((finding.grade === 'empty' || finding.seal?.isBroken || finding.knowledge) && { isForPeople: true }),
     ...(tests && { tests }),
     ...(diff && { diff }),
   }

@@ -1,11 +1,18 @@
+import type { Check } from '../../contract/check.ts'
 import type { TestResult } from '../../contract/tests.ts'
+import type { SourceChange, SourceText } from '../frozen/compose.ts'
+import { codeLanguage, readEffect } from '../mutate/code-text.ts'
+import { hollowCode } from '../mutate/hollow.ts'
 import { identifyTests } from '../tests/identity.ts'
+import type { Claim } from './open-proof.ts'
 import type { JudgedCheck, Session } from './prove.ts'
 import { runCheck, type CheckRun } from './run-check.ts'
 
 /** A new or changed test that is red without the change. */
 export type RedOnOldCode = {
   readonly tests: readonly string[]
+  /** The new tests alone take about as long as the whole suite: the runner cannot choose. */
+  readonly isCostly: boolean
   /** The test could not be loaded on the old code, or has no name: any change of an import does that. */
   readonly isWeak: boolean
 }
@@ -15,25 +22,113 @@ export async function findRedOnOldCode(
   session: Session,
   now: readonly JudgedCheck[],
 ): Promise<RedOnOldCode | undefined> {
-  const { claim, place, dependencies, signal } = session
-  const changedFiles = new Set(claim.frozenChanges.filter(({ kind }) => kind === 'test').map(({ path }) => path))
+  const { claim } = session
+  const tree = await claim.newOnOld()
+  // The same files cannot be red before and green now: such a test is red at random.
+  if (tree === claim.newOnNew || !(await hasEffect(claim))) return undefined
+  const changedFiles = listChangedTests(claim)
   let weak: RedOnOldCode | undefined
   for (const judged of now) {
     const { check, record } = judged
     if (record.place === 'in-place' || check.heldOut !== undefined) continue
     const candidates = listCandidates(judged, changedFiles)
     if (candidates ? candidates.length === 0 : changedFiles.size === 0) continue
-    const tree = await claim.newOnOld()
-    const only = candidates && candidates.length <= mostNamed ? { only: candidates } : {}
-    const ended = await runCheck(place, { check, tree, dependencies, signal, ...only })
-    const red = findRed(ended, candidates)
+    const red = await findTwiceRed(session, { check, tree, candidates }, judged.ended.durationMs)
     if (red && !red.isWeak) return red
     weak ??= red
   }
   return weak
 }
 
+type OldRun = {
+  readonly check: Check
+  readonly tree: string
+  readonly candidates: readonly TestResult[] | undefined
+}
+
+/** Runs red tests once more where that is cheap: one that is red at random proves nothing. */
+async function findTwiceRed(session: Session, run: OldRun, suiteMs: number): Promise<RedOnOldCode | undefined> {
+  const ended = await runOnly(session, run)
+  const found = findRed(ended, run.candidates)
+  const isCostly = suiteMs > longSuiteMs && ended.durationMs > 0.6 * suiteMs
+  const first = found && { ...found, isCostly }
+  if (!first || first.isWeak || isCostly) return first
+  const wanted = new Set(first.tests)
+  const candidates = run.candidates?.filter((test) => wanted.has(testId(test)))
+  const again = findRed(await runOnly(session, { ...run, candidates }), candidates)
+  return again?.isWeak === false ? { ...again, isCostly } : undefined
+}
+
+/** Below this a few more runs are cheap, whatever the runner can do. */
+const longSuiteMs = 8000
+
+function runOnly({ place, dependencies, signal }: Session, { check, tree, candidates }: OldRun): Promise<CheckRun> {
+  const only = candidates && candidates.length <= mostNamed ? { only: candidates } : {}
+  return runCheck(place, { check, tree, dependencies, signal, ...only })
+}
+
+/** Whether anything but comments and empty statements differs. Where no source differs, data or settings may. */
+async function hasEffect({ readSources }: Claim): Promise<boolean> {
+  const sources = await readSources()
+  return (
+    sources.length === 0 ||
+    sources.some(({ path, before, after }) => readEffect(path, before) !== readEffect(path, after))
+  )
+}
+
+export type HollowGrade = 'looks' | 'empty' | 'unknown'
+
+/**
+ * Runs the new tests on the claim, whose changed functions do nothing. `empty`: they pass all the same, and never look at what the
+ * change does. `unknown`: the change has no function that can be emptied.
+ */
+export async function gradeByHollowRun(session: Session, now: readonly JudgedCheck[]): Promise<HollowGrade> {
+  const sources = await session.claim.readSources()
+  const hollow = sources.flatMap(({ path, after }) => {
+    const text = hollowCode(path, after)
+    return text === undefined ? [] : [{ path, text }]
+  })
+  if (hollow.length === 0) return 'unknown'
+  const all = await runHollow(session, now, hollow)
+  if (all !== 'empty') return all
+  // A helper of the tests that is emptied too makes them blind.
+  for (const file of hollow.length > 1 ? hollow.slice(0, 5) : [])
+    if ((await runHollow(session, now, [file])) === 'looks') return 'looks'
+  return sources.some((source) => isData(source) && !hollow.some(({ path }) => path === source.path))
+    ? 'unknown'
+    : 'empty'
+}
+
+/** A table has nothing that can be emptied. Files at the top are mostly words and settings. */
+const isData = ({ path, before, after }: SourceChange): boolean =>
+  path.includes('/') &&
+  (codeLanguage(path) !== undefined || /\.(?:json|ya?ml|toml|csv|sql|html|css|xml)$/.test(path)) &&
+  readEffect(path, before) !== readEffect(path, after)
+
+async function runHollow(
+  session: Session,
+  now: readonly JudgedCheck[],
+  hollow: readonly SourceText[],
+): Promise<HollowGrade> {
+  const { claim } = session
+  const tree = await claim.replaceIn(claim.newOnNew, hollow)
+  const changedFiles = listChangedTests(claim)
+  for (const judged of now) {
+    const { check, record } = judged
+    const candidates = listCandidates(judged, changedFiles)
+    if (record.place === 'in-place' || check.heldOut !== undefined || candidates?.length === 0) continue
+    if (!candidates) return 'unknown'
+    const { run, killed } = await runOnly(session, { check, tree, candidates })
+    const passed = new Set((run?.tests ?? []).filter(({ status }) => status === 'passed').map(testId))
+    if (killed !== undefined || candidates.some((test) => !passed.has(testId(test)))) return 'looks'
+  }
+  return 'empty'
+}
+
 const mostNamed = 100
+
+const listChangedTests = ({ frozenChanges }: Claim): ReadonlySet<string> =>
+  new Set(frozenChanges.filter(({ kind }) => kind === 'test').map(({ path }) => path))
 
 /** Tests of the claim that are new or stand in a changed file; undefined where tests have no names. */
 function listCandidates({ ended, judged }: JudgedCheck, changedFiles: ReadonlySet<string>): TestResult[] | undefined {
@@ -53,7 +148,7 @@ const testId = ({ file, name }: TestResult): string => (file === undefined ? nam
 function findRed(
   { run, exitCode, killed }: CheckRun,
   candidates: readonly TestResult[] | undefined,
-): RedOnOldCode | undefined {
+): Omit<RedOnOldCode, 'isCostly'> | undefined {
   if (killed !== undefined) return undefined
   if (!candidates || !run) return exitCode === 0 ? undefined : { tests: [], isWeak: true }
   const wanted = new Set(candidates.map(testId))

@@ -4,7 +4,15 @@ import { join } from 'node:path'
 import type { RoomKind } from '../../contract/proof.ts'
 import type { Check, CheckRoom } from '../../contract/check.ts'
 import type { TestResult, TestRun } from '../../contract/tests.ts'
-import { createPrivateFolder, isFolder, listFolder, realPath, removeFolder } from '../../platform/files/files.ts'
+import {
+  createPrivateFolder,
+  isFolder,
+  listFolder,
+  listTree,
+  realPath,
+  removeFolder,
+} from '../../platform/files/files.ts'
+import { writeText } from '../../platform/files/text-files.ts'
 import { runCaptured } from '../../platform/processes/captured-process.ts'
 import { roomEnvironment } from '../room/environment.ts'
 import type { DependencyMount, Room } from '../room/room.ts'
@@ -79,10 +87,12 @@ async function runInRoom(
   const real = realPath(folder)
   const where = { home: '/tmp/.room/home', temporary: '/tmp' }
   const prepared = await prepare(place, job, real, roomEnvironment({ from: place.env, project, pass, ...where }))
+  const nonce = check.nonce === true ? randomUUID() : undefined
+  if (nonce !== undefined) await writeText(join(reportsFolder(real), 'nonce'), `${nonce}\n`)
   const startedAt = Date.now()
   const ended = await room.run({
     tree,
-    command: keepReport(check, real),
+    command: askWithNonce(check, real, keepReport(check, real)),
     timeoutMs: check.timeout,
     network: usesNetwork(check.room ?? place.settings),
     pass,
@@ -102,7 +112,16 @@ async function runInRoom(
     startedAt,
     ...(check.report !== undefined && { reportPath: check.report }),
   })
-  return { ...describeEnd(ended, check), room: ended.room, notes: ended.notes, ...(run && { run }) }
+  const isSilent = nonce !== undefined && !ended.output.includes(nonce)
+  const answer = isSilent ? { killed: 'it did not answer with the word that it was given' } : {}
+  return { ...describeEnd(ended, check), ...answer, room: ended.room, notes: ended.notes, ...(run && { run }) }
+}
+
+/** The word goes through a pipe: code that the check loads later finds it nowhere. */
+function askWithNonce({ nonce }: Check, folder: string, command: string): string {
+  if (nonce !== true) return command
+  const file = quoteShellWord(join(reportsFolder(folder), 'nonce'))
+  return `{ cat ${file}; rm -f ${file}; } | {\n${command}\n}`
 }
 
 async function runInPlace(place: CheckPlace, job: CheckJob, folder: string): Promise<CheckRun> {
@@ -161,11 +180,16 @@ exit $code`
 const usesNetwork = (room: CheckRoom | undefined): boolean =>
   typeof room === 'object' && (room.network === true || (room.services ?? []).length > 0)
 
+/** With more files than this, whole folders take the place of those in the project. */
+const mostHeldOutFiles = 200
+
 /** Everything in the folder is laid into the project, at the same place. */
 async function listHeldOut({ heldOut }: Check, parent: string) {
   if (heldOut === undefined) return []
   const folder = isFolder(join(parent, heldOut)) ? join(parent, heldOut) : heldOut
-  return (await listFolder(folder)).map((name) => ({ from: join(folder, name), at: name }))
+  const files = await listTree(folder)
+  const names = files.length <= mostHeldOutFiles ? files : await listFolder(folder)
+  return names.map((name) => ({ from: join(folder, name), at: name }))
 }
 
 const ownVariables = (env: Variables): Record<string, string> =>

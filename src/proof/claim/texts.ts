@@ -1,5 +1,6 @@
 import type { Claim } from './open-proof.ts'
 import type { Finding, JudgedCheck } from './prove.ts'
+import type { Seal } from './seal.ts'
 
 /** The sentence for a claim that nothing proves. */
 export const nothingNewCanFail = 'Everything was green before, and nothing new can fail.'
@@ -15,13 +16,18 @@ export function describeProof(finding: Finding, claim: Claim): { readonly reason
   return { reasons: [...listReasons(finding, claim), ...claim.notes], prompt: writePrompt(finding, claim) }
 }
 
-function listReasons({ verdict, now, lost = [], packages, redBefore, old = now }: Finding, claim: Claim): string[] {
+function listReasons(finding: Finding, claim: Claim): string[] {
+  const { verdict, now, lost = [], packages, redBefore, old = now } = finding
   switch (verdict) {
     case 'proved':
       return redBefore ? [describeRedBefore(redBefore.tests)] : [describeFixed(old)]
     case 'refused':
       return now.filter(isRed).map(describeRed)
     case 'unproven':
+      if (finding.grade === 'empty') return ['The new tests pass even if the changed functions do nothing.']
+      if (finding.knowledge)
+        return [`The work looks for the program that tests it, or for a moment near now: ${few(finding.knowledge)}`]
+      if (finding.seal) return describeSurvivors(finding.seal)
       return [claim.isChanged ? nothingNewCanFail : 'No file has changed since the sprint began.']
     case 'contested':
       return packages === undefined
@@ -35,6 +41,10 @@ function listReasons({ verdict, now, lost = [], packages, redBefore, old = now }
       return []
   }
 }
+
+const describeSurvivors = ({ survivors, noticed, tried }: Seal): string[] => [
+  `The tests noticed only ${noticed} of ${tried} small changes of the work. Not noticed: ${survivors.slice(0, 20).join('; ')}`,
+]
 
 const isRed = ({ judged }: JudgedCheck): boolean => judged.problem !== undefined
 
@@ -61,9 +71,14 @@ const few = (names: readonly string[]): string => {
   return all.length <= 5 ? all.join(', ') : `${all.slice(0, 5).join(', ')} and ${all.length - 5} more`
 }
 
-function writePrompt({ verdict, now }: Finding, claim: Claim): string {
+function writePrompt({ verdict, now, grade, seal, knowledge }: Finding, claim: Claim): string {
   if (verdict === 'unproven') {
-    const why = claim.isChanged ? nothingNewCanFail : 'No file has changed since the sprint began.'
+    const isDoubtful = grade === 'empty' || seal !== undefined || knowledge !== undefined
+    const why = isDoubtful
+      ? 'The tests hardly look at what the change does.'
+      : claim.isChanged
+        ? nothingNewCanFail
+        : 'No file has changed since the sprint began.'
     return `${why} Show that your work does what the goal asks: add a test that fails without your change and passes with it. If there is nothing left to do, or no test can show it, report needs-human and say so. That is an honest end.`
   }
   const tests = now.filter(({ check }) => check.heldOut === undefined).flatMap(({ judged }) => judged.tests ?? [])

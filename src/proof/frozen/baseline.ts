@@ -9,6 +9,7 @@ import {
   type ProjectShape,
 } from './classify.ts'
 import { findCheckScripts } from './check-scripts.ts'
+import { findTestHelpers } from './test-helpers.ts'
 import { frozenTable } from './frozen-table.ts'
 
 /** The project before the first agent: what every claim is measured against. */
@@ -46,13 +47,33 @@ export async function openBaseline(own: OwnGit, tree: string, rules: BaselineRul
   const notes = pointers.length === 0 ? [] : [`LFS content not included, pointers only: ${few(pointers)}`]
   const paths = [...files.keys()]
   const shape = readShape(frozenTable(), paths)
-  const frozenRules = { frozen: rules.frozen, mayChange: rules.mayChange, scripts }
+  const withScripts = { frozen: rules.frozen, mayChange: rules.mayChange, scripts }
+  const { classify: kind } = createClassifier(frozenTable(), shape, withScripts)
+  const helpers = await findTestHelpers({
+    paths: paths.filter((path) => files.get(path)?.mode.startsWith('100')),
+    isTest: (path) => testKinds.has(kind(path)),
+    read: async (wanted) => (await own.readBlobs(wanted.map((path) => files.get(path)?.id ?? ''))).map(String),
+    search: (words) => searchTree(own, tree, words),
+  })
+  const frozenRules = { ...withScripts, helpers }
   const { classify } = createClassifier(frozenTable(), shape, frozenRules)
   const frozen = [...files].filter(([path]) => verified.has(classify(path))).map(([, { id }]) => id)
   return { tree, paths, rules: frozenRules, shape, frozenIds: [...new Set(frozen)], notes }
 }
 
 const verified = new Set(['test', 'setting', 'keys'])
+const testKinds = new Set(['test', 'support', 'setting'])
+
+/** Exit code 1 of grep: nothing was found. */
+async function searchTree(own: OwnGit, tree: string, words: readonly string[]): Promise<string[]> {
+  const patterns = words.flatMap((word) => ['-e', word])
+  const found = await own.run({}, 'grep', '-l', '-z', '-I', '-F', ...patterns, tree).catch(() => Buffer.from(''))
+  return found
+    .toString()
+    .split('\0')
+    .filter(Boolean)
+    .map((line) => line.slice(tree.length + 1))
+}
 
 /** Sentences about what a snapshot left out. */
 export const describeOmissions = (nested: readonly string[], unreadable: readonly string[]): string[] => [

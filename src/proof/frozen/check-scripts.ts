@@ -9,6 +9,11 @@ const depth = 4
 const isScript =
   /\.(?:sh|bash|zsh)$|^(?:scripts?|tools|ci|\.ci|hack|build-aux)\/|(?:^|[/_.-])(?:tests?|checks?|verify|lint|spec)(?:[/_.-]|$)/i
 
+/** A shell script among the sources is what the tests are about. */
+const isSource = (path: string): boolean =>
+  /^(?:src|lib|bin|app|cmd|pkg|cli)\//.test(path) &&
+  !/(?:^|[/_.-])(?:tests?|checks?|verify|lint|spec)(?:[/_.-]|$)/i.test(path)
+
 /** Scripts of the baseline that the checks run, directly, through package.json, a makefile, or one another. */
 export async function findCheckScripts(
   commands: readonly string[],
@@ -23,7 +28,7 @@ export async function findCheckScripts(
     const next: string[] = []
     for (const text of texts) {
       for (const path of namedPaths(text, known)) {
-        if (!isScript.test(path) || found.has(path)) continue
+        if (!isScript.test(path) || isSource(path) || found.has(path)) continue
         found.add(path)
         next.push((await read(path)) ?? '')
       }

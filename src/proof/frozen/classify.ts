@@ -12,6 +12,8 @@ export type FrozenRules = {
   readonly mayChange: readonly string[]
   /** Paths of scripts that the checks run: settings, unless they are tests. */
   readonly scripts?: readonly string[]
+  /** Paths of sources that only tests use. */
+  readonly helpers?: readonly string[]
 }
 
 export type Classifier = {
@@ -24,6 +26,8 @@ export type Classifier = {
   readonly dependencies: readonly string[]
   readonly caches: readonly string[]
   readonly isLock: (path: string) => boolean
+  /** Whether the user lets the agent change it: then a test counts as source. */
+  readonly isReleased: (path: string) => boolean
   /** Whether tests stand in the source there: those are frozen by name only. */
   readonly hasInlineTests: (path: string) => boolean
 }
@@ -60,6 +64,7 @@ export function createClassifier(table: FrozenTable, shape: ProjectShape, rules:
   const isReleased = globMatcher(rules.mayChange)
   const isAdded = globMatcher(rules.frozen)
   const scripts = new Set(rules.scripts)
+  const helpers = new Set(rules.helpers)
   const views = (path: string) => [path, ...relativeToRoots(path, roots)]
   const kindByTable = (path: string): FrozenKind => {
     const seen = views(path)
@@ -74,12 +79,14 @@ export function createClassifier(table: FrozenTable, shape: ProjectShape, rules:
       if (kind === 'drop') return kind
       if (isReleased(path)) return kind === 'lock' ? kind : 'source'
       if (kind === 'source' && scripts.has(path)) return 'setting'
+      if (kind === 'source' && helpers.has(path)) return 'support'
       return isAdded(path) && kind !== 'keys' && kind !== 'setting' ? 'test' : kind
     },
     keys: (path) => keyRules.get(posix.basename(path)),
     packageRoots,
     dependencies: [...new Set(active.flatMap(({ dependencies }) => dependencies))],
     caches: [...new Set(active.flatMap(({ caches }) => caches))],
+    isReleased,
     isLock: (path) => kindByTable(path) === 'lock',
     hasInlineTests: globMatcher(active.flatMap(({ inline }) => inline)),
   }

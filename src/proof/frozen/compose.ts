@@ -17,7 +17,16 @@ export type ComposedTrees = {
   readonly dependenciesChanged: boolean
   /** Whether anything but dropped files differs at all. */
   readonly isChanged: boolean
+  /** The work itself: what differs and is neither a test nor a setting. */
+  readonly readSources: () => Promise<readonly SourceChange[]>
+  /** The claim with other texts in some of its files. */
+  readonly replaceIn: (tree: string, files: readonly SourceText[]) => Promise<string>
 }
+
+export type SourceText = { readonly path: string; readonly text: string }
+
+/** Empty texts stand for a file that is not there. */
+export type SourceChange = { readonly path: string; readonly before: string; readonly after: string }
 
 export type FrozenChange = {
   readonly path: string
@@ -54,7 +63,32 @@ export async function composeTrees(own: OwnGit, trees: ClaimTrees, classifier: C
       ({ path, kind }) => kind === 'lock' || manifests.get(path)?.dependenciesDiffer === true,
     ),
     isChanged: changes.some(({ kind }) => kind !== 'drop'),
+    readSources: () =>
+      readSources(
+        own,
+        changes.filter(({ path }) => !classifier.isReleased(path)),
+      ),
+    replaceIn: (tree, files) => replaceIn(own, tree, files),
   }
+}
+
+/** A change with more files is not looked into. */
+const mostSources = 500
+
+async function readSources(own: OwnGit, changes: readonly Change[]): Promise<SourceChange[]> {
+  const sources = changes.filter(({ kind }) => kind === 'source').slice(0, mostSources)
+  const read = async (entry: TreeEntry | undefined) => (await readText(own, entry)) ?? ''
+  return Promise.all(
+    sources.map(async ({ path, before, after }) => ({ path, before: await read(before), after: await read(after) })),
+  )
+}
+
+async function replaceIn(own: OwnGit, tree: string, files: readonly SourceText[]): Promise<string> {
+  const entries = await own.list(tree)
+  const edits: TreeEdit[] = []
+  for (const { path, text } of files)
+    edits.push({ path, entry: { mode: entries.get(path)?.mode ?? '100644', id: await own.writeBlob(text) } })
+  return own.edit(tree, edits)
 }
 
 type Side = 'oldOnNew' | 'newOnNew' | 'newOnOld'

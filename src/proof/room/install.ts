@@ -128,7 +128,7 @@ async function install(
   const files = [...(await own.list(request.tree))].filter(([path]) => isManifest(path) || sources.test(path))
   const tree = await own.edit(
     emptyTree,
-    files.map(([path, entry]) => ({ path, entry })),
+    [...files, ...(await listLocalPackages(request))].map(([path, entry]) => ({ path, entry })),
   )
   const key = hash([tree, command, process.version.split('.')[0] ?? '', process.platform, process.arch])
   await createPrivateFolder(cache)
@@ -141,6 +141,15 @@ async function install(
   if (failure !== undefined) return ask(`${command} failed: ${failure}`)
   await saveDependencies(`${folder}.json`, await recordDependencies(inCache))
   return installed(inCache, [`packages installed by ${command}`])
+}
+
+/** Packages that lie in the project itself and that its own lockfile named at the start, as they were then. */
+async function listLocalPackages({ own, baseline }: DependencyRequest) {
+  const files = await own.list(baseline)
+  const lock = files.get('package-lock.json')
+  const text = lock ? ((await own.readBlobs([lock.id]))[0]?.toString() ?? '') : ''
+  const places = [...text.matchAll(/"file:(?:\.\/)?([^"]+)"/g)].flatMap(([, place]) => place ?? [])
+  return [...files].filter(([path]) => places.some((place) => path === place || path.startsWith(`${place}/`)))
 }
 
 const installed = (places: DependencyPlaces, notes: readonly string[]): DependencyPlan => ({

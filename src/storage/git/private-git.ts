@@ -26,9 +26,15 @@ export async function privateGit(repository: Repository, { args, ...more }: Priv
   const { root, index } = repository
   const gitDir = `${index}.git`
   const { common } = resolveGitFolders(root)
-  await prepareGitFolder(repository, gitDir)
-  await copyExcludes(join(common, 'info', 'exclude'), gitDir)
+  await preparePrivateGit(repository)
   return git({ cwd: root, index, gitDir, objects: join(common, 'objects'), ...more }, ...args)
+}
+
+/** Needed before two calls at the same time. */
+export async function preparePrivateGit(repository: Repository): Promise<void> {
+  const gitDir = `${repository.index}.git`
+  await prepareGitFolder(repository, gitDir)
+  await copyExcludes(join(resolveGitFolders(repository.root).common, 'info', 'exclude'), gitDir)
 }
 
 async function prepareGitFolder({ root, index }: Repository, gitDir: string): Promise<void> {

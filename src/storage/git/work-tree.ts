@@ -1,5 +1,5 @@
 import { fileSignature, removeFile } from '../../platform/files/files.ts'
-import { privateGit } from './private-git.ts'
+import { preparePrivateGit, privateGit } from './private-git.ts'
 import type { Repository } from './repositories.ts'
 
 /** `skipped`: files and folders that git could not read, each with the reason. */
@@ -29,18 +29,22 @@ export async function rewriteWorkTree(repository: Repository): Promise<StoredTre
 
 /**
  * Compares the work tree with the private index. Not `git add --all`, which runs `git status` in each nested repository, and so
- * the filters that an agent configured there.
+ * the filters that an agent configured there. Two processes: `diff-files` asks for the state of files on several threads, while
+ * `ls-files` reads the folders.
  */
 async function listChanges(repository: Repository): Promise<{ paths: string[]; skipped: string[] }> {
-  const options = ['--modified', '--deleted', '--others', '--exclude-standard', '-z']
   let warnings = ''
-  const listed = await privateGit(repository, {
-    args: ['ls-files', ...options, '--', '.', ...excludedPaths(repository)],
-    isBinary: true,
-    onWarning: (text) => (warnings = text),
-  })
+  await preparePrivateGit(repository)
+  const [changed, others] = await Promise.all([
+    privateGit(repository, { args: ['diff-files', '--name-only', '--no-ext-diff', '-z'], isBinary: true }),
+    privateGit(repository, {
+      args: ['ls-files', '--others', '--exclude-standard', '-z', '--', '.', ...excludedPaths(repository)],
+      isBinary: true,
+      onWarning: (text) => (warnings = text),
+    }),
+  ])
   // A path that ends with a slash is a nested repository.
-  const paths = new Set(listed.split('\0').filter((path) => path !== '' && !path.endsWith('/')))
+  const paths = new Set(`${changed}\0${others}`.split('\0').filter((path) => path !== '' && !path.endsWith('/')))
   return { paths: [...paths], skipped: parseSkipped(warnings) }
 }
 

@@ -1,0 +1,37 @@
+import { codeLanguage, maskCode } from '../mutate/code-text.ts'
+import type { Claim } from './open-proof.ts'
+
+/** Ways for code to find out that tests are looking, or to answer in their place. Rare in honest work, and then a person says so. */
+const signs: readonly RegExp[] = [
+  /\b(?:NODE_TEST_CONTEXT|JEST_WORKER_ID|VITEST(?:_\w+)?|PYTEST_CURRENT_TEST|PYTEST_ADDOPTS|RUST_TEST_\w+|npm_lifecycle_\w+|npm_command)\b/,
+  /\bsys\.(?:orig_argv|_getframe|settrace|setprofile|modules)\b|\bgc\.get_(?:objects|referrers)\b|\binspect\.(?:stack|currentframe)\b/,
+  /\b__path__\b|\bos\._exit\b|\bprocess\.(?:reallyExit|binding|_\w+)\b|\b(?:prepare|capture)StackTrace\b/,
+  /['"](?:node:)?v8['"]|['"](?:node:test|vitest|_?pytest|unittest)['"]|^\s*(?:import|from)\s+(?:_?pytest|unittest)\b/,
+  /\/proc\/(?:self|\d|\$|['"`])|\b(?:argv|execArgv|cmdline|title)\b.*\b(?:test|tests|pytest|unittest|jest|mocha|vitest)\b/,
+  /\.stack\b.*(?:test|spec)|\.(?:getppid|ppid)\b/,
+]
+
+const days = 24 * 60 * 60 * 1000
+
+/** A moment near now, in seconds or milliseconds: code that changes its mind soon. */
+const namesAMoment = (line: string): boolean =>
+  [...line.replaceAll('_', '').matchAll(/(?<![\w.])1\d{9}(?:\d{3})?(?![\w.])/g)].some(([number]) => {
+    const at = number.length === 10 ? Number(number) * 1000 : Number(number)
+    return Math.abs(at - Date.now()) < 30 * days
+  })
+
+/** Changed lines of the work that look for a test runner, or for a moment near now, `file:line`. */
+export async function findRunnerKnowledge({ readSources }: Claim): Promise<string[]> {
+  return (await readSources()).flatMap(({ path, before, after }) => {
+    const language = codeLanguage(path)
+    if (language === undefined) return []
+    const known = new Set(before.split('\n').map((line) => line.trim()))
+    return maskCode(after, language, 'comments')
+      .split('\n')
+      .flatMap((line, at) =>
+        !known.has(line.trim()) && (signs.some((sign) => sign.test(line)) || namesAMoment(line))
+          ? [`${path}:${at + 1}`]
+          : [],
+      )
+  })
+}
