@@ -56,19 +56,11 @@ describe('the folders of one layer', () => {
     ).toEqual(['cli <-> cli/live', 'cli <-> cli/report', 'cli/live <-> cli/report'])
   })
 
-  /** Knots that are being untied. Never add one. */
-  const exceptions = [
-    'loop <-> loop/standard',
-    'proof/tests <-> proof/tests/readers',
-    'proof/tests <-> proof/tests/runners',
-    'proof/tests/readers <-> proof/tests/runners',
-  ]
-
   it('do not import each other', () => {
     const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
       .filter((name) => /\.tsx?$/.test(name) && !/\.test\.|\.d\.ts$/.test(name))
       .map((name) => ({ path: `src/${name}`, text: readFileSync(join(root, 'src', name), 'utf8') }))
-    expect(findKnots(sources).filter((knot) => !exceptions.includes(knot))).toEqual([])
+    expect(findKnots(sources)).toEqual([])
   })
 })
 

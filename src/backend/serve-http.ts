@@ -24,7 +24,7 @@ import { certificateExpiry } from './http/tls-certificate.ts'
 import { createPageFiles } from './http/page-files.ts'
 import { readCallerRights } from './http/calls/machine-access.ts'
 import { readAccessLevel, readAccessLevels } from './http/calls/agent-access.ts'
-import { readMetrics } from './metrics/read-metrics.ts'
+import { readMetrics } from './http/read-metrics.ts'
 
 const now = () => Date.now()
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fillHookPrompt, findUnknownHookVariables } from './hook-prompt.ts'
+import { fillHookPrompt, findUnknownHookVariables } from './prompt-variables.ts'
 
 const values = {
   ITERATION_TRANSCRIPT: 't/iteration-5.jsonl',

@@ -24,6 +24,7 @@ it('checkpoint: branch shows the work in git log, and moves neither branch nor i
   expect(git('log', '--format=%s', 'ralph/two-files', '^main').split('\n')).toEqual([
     expect.stringContaining('iteration 2'),
     expect.stringContaining('iteration 1'),
+    'Before the first iteration',
   ])
   expect(git('show', 'ralph/two-files:b')).toBe('b')
   expect({

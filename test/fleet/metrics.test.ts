@@ -31,7 +31,7 @@ function parseMetrics(text: string) {
   for (const line of text.trimEnd().split('\n')) {
     const help = /^# HELP (\S+) (.+)$/.exec(line)
     const type = /^# TYPE (\S+) (counter|gauge|histogram)$/.exec(line)
-    const sample = /^([a-z_]+)(?:\{(.*)\})? (\S+)$/.exec(line)
+    const sample = /^([a-z0-9_]+)(?:\{(.*)\})? (\S+)$/.exec(line)
     if (help?.[1] && help[2]) {
       if (families.has(help[1])) throw new Error(`two families ${help[1]}`)
       families.set((current = help[1]), { type: '', help: help[2] })

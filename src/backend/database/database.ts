@@ -1,6 +1,6 @@
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
 import type { Pool, PoolClient } from 'pg'
-import { meters } from '../metrics/meters.ts'
+import { meters } from '../meters/meters.ts'
 import type { Signals } from './signals.ts'
 
 /** Queries outside a transaction. */

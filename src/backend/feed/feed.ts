@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { sql, type SQL } from 'drizzle-orm'
-import { meters } from '../metrics/meters.ts'
+import { meters } from '../meters/meters.ts'
 import { coalesce } from '../../platform/async.ts'
 import type { FleetChange } from '../../contract/fleet/event.ts'
 import type { AccessLevel } from '../../contract/fleet/user.ts'

@@ -7,7 +7,7 @@ import type { Database } from '../database/database.ts'
 import { deliveries, webhooks } from '../database/webhook.ts'
 import type { Engine, EngineTask } from '../engine/engine.ts'
 import { openEngine } from '../engine/open-engine.ts'
-import { createSecretBox } from '../database/secret-box.ts'
+import { createSecretBox } from '../secrets/secret-box.ts'
 import { createNotifications } from './notifications.ts'
 
 const box = createSecretBox(undefined)

@@ -1,4 +1,4 @@
-import { meters } from '../metrics/meters.ts'
+import { meters } from '../meters/meters.ts'
 import { isNotesProtocol } from '../../contract/way.ts'
 import { and, asc, eq, inArray, isNull, lte, sql, type SQL } from 'drizzle-orm'
 import { MachineOrder } from '../../contract/fleet/channel-work.ts'

@@ -5,7 +5,7 @@ import { jsonValue, timestampMs } from '../database/columns.ts'
 import type { SprintRow } from '../database/sprint.ts'
 import { insertEvents, type NewEvent } from '../feed/event-log.ts'
 import type { Transaction } from '../fleet/transaction.ts'
-import { countIteration } from '../metrics/meters.ts'
+import { countIteration } from '../meters/meters.ts'
 
 export type FactWrite = {
   readonly id: string

@@ -1,4 +1,4 @@
-import type { ImportReport } from '../../storage/seed/read-seed.ts'
+import type { ImportReport } from '../../storage/state/read-seed.ts'
 import { displayPath } from '../io/display-path.ts'
 import type { Io } from '../io/io.ts'
 

@@ -1,7 +1,7 @@
 import { parse } from 'yaml'
 import { z } from 'zod'
 import { RalphError } from '../../contract/errors.ts'
-import { readStepStatus } from '../../storage/edits/step-status.ts'
+import { readStepStatus } from '../../storage/seed/step-status.ts'
 import { isSeedProgress } from '../../storage/seed/seed-progress.ts'
 
 /** An imported plan as a sprint: the goal and the remaining steps. */

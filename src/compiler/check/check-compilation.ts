@@ -1,6 +1,6 @@
 import { isGoalDriven } from '../../contract/way.ts'
 import { toKebab } from '../../contract/file-object.ts'
-import { promptVariables, findUnknownPromptVariables } from '../../contract/prompt-parts.ts'
+import { promptVariables, findUnknownPromptVariables } from '../../contract/prompt-variables.ts'
 import type { Sprint } from '../../contract/sprint.ts'
 import type { Workflow } from '../../contract/workflow.ts'
 import { checkAgents, checkModel } from './agent-choice.ts'

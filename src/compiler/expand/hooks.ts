@@ -1,4 +1,4 @@
-import { hookVariables, findUnknownHookVariables } from '../../contract/hook-prompt.ts'
+import { hookVariables, findUnknownHookVariables } from '../../contract/prompt-variables.ts'
 import type { Hook, HookOverride } from '../../contract/settings.ts'
 import type { Sprint } from '../../contract/sprint.ts'
 import { checkId } from '../resolve/check-id.ts'

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Edit } from '../../contract/edit.ts'
 import { SprintStatus, type Progress, type Step } from '../../contract/progress.ts'
 import { encodeProgress } from '../state/encode-progress.ts'
-import { readStepStatus, stepStatusWords } from './step-status.ts'
+import { readStepStatus, stepStatusWords } from '../seed/step-status.ts'
 
 const EditedStepStatus = z.enum(stepStatusWords).transform(readStepStatus)
 

@@ -1,6 +1,6 @@
 import { stepId } from '../../contract/ids.ts'
 import type { Step } from '../../contract/progress.ts'
-import { readStepStatus } from '../edits/step-status.ts'
+import { readStepStatus } from './step-status.ts'
 import { isRecord, readCount, readText, readTime, type FileRecord } from './file-fields.ts'
 
 /** Completed steps first, as the loop keeps them; the order within each group stays. */

@@ -14,7 +14,7 @@ import {
   type JournalPosition,
   type RecoveredJournal,
 } from '../state/journal.ts'
-import { keepSeedFile, readSeedFile, type ImportReport, type SeedFile } from '../seed/read-seed.ts'
+import { keepSeedFile, readSeedFile, type ImportReport, type SeedFile } from '../state/read-seed.ts'
 import { readProgressFile, readShownRev } from '../state/progress-file.ts'
 import { openProjection, type Projection } from './projection.ts'
 import {

@@ -1,5 +1,5 @@
 import type { CompiledStep, WorkRef } from '../../../contract/phases.ts'
-import { fillPromptPart, type PromptVariables } from '../../../contract/prompt-parts.ts'
+import { fillPromptPart, type PromptVariables } from '../../../contract/prompt-variables.ts'
 import {
   formatAnswer,
   clipText,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fillPromptPart, findUnknownPromptVariables } from './prompt-parts.ts'
+import { fillPromptPart, findUnknownPromptVariables } from './prompt-variables.ts'
 
 describe('a part of a prompt', () => {
   it('is filled in one pass, empty for variables without a value', () => {

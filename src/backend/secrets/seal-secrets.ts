@@ -1,8 +1,8 @@
 import { eq } from 'drizzle-orm'
-import type { Database } from './database.ts'
-import { authorities } from './machine.ts'
+import type { Database } from '../database/database.ts'
+import { authorities } from '../database/machine.ts'
 import type { SecretBox } from './secret-box.ts'
-import { webhooks } from './webhook.ts'
+import { webhooks } from '../database/webhook.ts'
 
 /** Encrypts what was stored before there was a key. Replicas may do it at the same time: both results open. */
 export async function sealStoredSecrets({ db }: Database, box: SecretBox): Promise<void> {

@@ -1,8 +1,8 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { machineSilentMs } from '../database/machine.ts'
 import type { Database } from '../database/database.ts'
-import { listMeters } from './meters.ts'
-import { createGauge, formatMetrics, type Labels, type Metric, type Sample } from './registry.ts'
+import { listMeters } from '../meters/meters.ts'
+import { createGauge, formatMetrics, type Labels, type Metric, type Sample } from '../meters/registry.ts'
 
 export type ReplicaState = {
   readonly version: string

@@ -8,8 +8,8 @@ import {
   readTextIfExists,
   writeNewFile,
 } from '../../platform/files/files.ts'
-import { defaultSprintId, progressPath } from '../state/sprint-folder.ts'
-import { importSeedProgress, isSeedProgress, type SeedImport } from './seed-progress.ts'
+import { defaultSprintId, progressPath } from './sprint-folder.ts'
+import { importSeedProgress, isSeedProgress, type SeedImport } from '../seed/seed-progress.ts'
 
 /** The PROGRESS.yaml of another program as it is on disk, and what Ralph makes of it. */
 export type SeedFile = SeedImport & {
