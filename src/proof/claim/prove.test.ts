@@ -256,6 +256,13 @@ describe('a check without names of tests', () => {
   })
 })
 
+it('a red test whose name says what was wrong is the same test when it is green', async () => {
+  const run =
+    'if [ -f done ]; then echo "ok 1 - adds"; else echo "not ok 1 - adds: 1 instead of 2"; fi; echo 1..1; test -f done'
+  const { proof } = await claimAfter({ 'a.txt': '' }, (project) => put(project, { done: '' }), { check: aCheck(run) })
+  expect(proof).toMatchObject({ verdict: 'proved', named: true })
+})
+
 describe('a held-out check', () => {
   it.each<readonly [string, Files, string]>([
     ['green', fix, 'proved'],
