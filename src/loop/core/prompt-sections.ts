@@ -41,17 +41,18 @@ export function formatFeedback({ inbox: { feedback: failed = [] } }: Sprint): st
     .join('\n\n')
 }
 
+const clipStep = (text: string): string => clipText(text, promptLimits.stepCharacters)
+
 export function formatAnswer({ inbox: { answer: answered } }: Sprint): string | undefined {
   if (!answered) return undefined
   const { question, details = '', options = [], answer } = answered
-  const clip = (text: string) => clipText(text, promptLimits.stepCharacters)
-  const choices = options.map((option, index) => `${index + 1}. ${clip(option)}`).join('\n')
+  const choices = options.map((option, index) => `${index + 1}. ${clipStep(option)}`).join('\n')
   return [
     '## A person answered',
-    `Question: ${clip(question)}`,
-    ...(details.trim() === '' ? [] : [clip(details.trim())]),
+    `Question: ${clipStep(question)}`,
+    ...(details.trim() === '' ? [] : [clipStep(details.trim())]),
     ...(choices === '' ? [] : [`Options:\n${choices}`]),
-    `Answer: ${clip(answer)}`,
+    `Answer: ${clipStep(answer)}`,
   ].join('\n\n')
 }
 
