@@ -61,7 +61,7 @@ const SectionText = ({ section }: { section: NotesSection }) => (
   <div
     tabIndex={0}
     role="region"
-    aria-label="Notes of this task"
+    aria-label="Notes about this sprint"
     className="max-h-80 overflow-y-auto px-3.5 py-2 -outline-offset-2"
   >
     {section.text === '' ? (
