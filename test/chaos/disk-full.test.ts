@@ -88,12 +88,12 @@ describe.skipIf(!canMount)(`a disk that is full (${mountFailure})`, () => {
   })
 
   it('also waits if the disk has no room for file names', async () => {
-    const { sprint, disk } = await createSprintOnSmallDisk('size=32m,nr_inodes=60')
+    const { sprint, disk } = await createSprintOnSmallDisk('size=32m,nr_inodes=400')
     const run = sprint.run()
     await waitUntil('the first iteration', () => run.output().stdout.includes('"iteration-ended"'))
     const folder = disk.seen(sprint.at('project', 's', 'names'))
     mkdirSync(folder)
-    const takeAll = () => Array.from({ length: 60 }, (_, n) => tryTo(() => writeFileSync(join(folder, `${n}`), '')))
+    const takeAll = () => Array.from({ length: 400 }, (_, n) => tryTo(() => writeFileSync(join(folder, `${n}`), '')))
     takeAll()
     await waitUntil('the pause', () => isPaused(run.output()))
     sprint.finish()
