@@ -22,9 +22,12 @@ export function attachKeys({ view, run, sprintDir, progress, leave }: KeyTarget,
   const overlays = createOverlayStack(view, io)
   const stop = (as: 'paused' | 'interrupted', when: 'iteration' | 'turn' | 'now') =>
     run.send({ type: 'stop-requested', at: io.now(), as, when })
+  let isPauseSent = false
   const onKey = createKeyHandler({
     pause: () => {
-      const isPausing = progress().stopRequested !== undefined
+      // The progress shows the request only once the run has recorded it.
+      const isPausing = isPauseSent || progress().stopRequested !== undefined
+      isPauseSent = !isPausing
       if (isPausing) run.send({ type: 'stop-withdrawn', at: io.now() })
       else stop('paused', 'iteration')
       return isPausing ? 'the pause is withdrawn' : 'pausing after this iteration; p again withdraws it'
