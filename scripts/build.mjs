@@ -43,7 +43,7 @@ const optional = /^(@opentelemetry\/|winston|@dbos-inc\/dbos-enterprise|pg-nativ
 const groups = [
   {
     name: 'start',
-    test: /src[\\/](cli[\\/](commands|io[\\/](assets|io|paint))|contract[\\/](errors|nearest))\.ts$/,
+    test: /src[\\/](cli[\\/](commands|io[\\/](assets|io|paint))|contract[\\/](errors|text))\.ts$/,
     priority: 2,
   },
   { name: 'zod', test: /node_modules[\\/]zod[\\/]/, priority: 2 },

@@ -159,7 +159,7 @@ async function note(sprint, { exit, stderr }) {
   sprint.run = undefined
   exits[exit] = (exits[exit] ?? 0) + 1
   // By its name, if the signal came before Node was up.
-  if (![0, 1, 2, 130, 'SIGKILL', 'SIGTERM', 'SIGINT'].includes(exit))
+  if (![0, 1, 2, 4, 130, 'SIGKILL', 'SIGTERM', 'SIGINT'].includes(exit))
     complaints.push(`${sprint.name}: a run ended with ${exit}: ${stderr.slice(-500)}`)
   if (exit === 2) await start(sprint, 'answer', 's', 'go on').ended
   return exit

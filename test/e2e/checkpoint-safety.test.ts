@@ -53,7 +53,7 @@ describe('a checkpoint that failed', () => {
 
     expect(await sprint.ralph('restore', 's', '7')).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringContaining('iteration 7 has no checkpoint'),
+      stderr: expect.stringContaining('there is no iteration 7; the last one is 1'),
     })
     expect(await sprint.read('a.txt')).toBe('1\n')
   })

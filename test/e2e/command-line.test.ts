@@ -147,7 +147,14 @@ it('prints JSON for every command when asked to', async () => {
     exitCode: 130,
     last: expect.objectContaining({ type: 'sprint-rested', status: 'interrupted' }),
   })
-  for (const [name, ...rest] of [['serve', '--port', 'x'], ['machine', 'list'], ['agents-server']] as const) {
+  for (const [name, ...rest] of [
+    ['serve', '--port', 'x'],
+    ['machine', 'list'],
+    ['agents-server'],
+    ['backup'],
+    ['migrate'],
+    ['user', 'list'],
+  ] as const) {
     const { exitCode, stderr } = await json(name, ...rest)
     expect([exitCode, JSON.parse(stderr)]).toEqual([
       1,
@@ -216,6 +223,7 @@ it('prints JSON for every command when asked to', async () => {
   expect(await json('mcp')).toEqual(
     succeeds([{ tools: expect.arrayContaining([expect.objectContaining({ name: 'list_sprints' })]) }]),
   )
+  expect(await json('checks', 'list')).toEqual(succeeds([{ checks: [] }]))
   expect(await json('plugin', 'list')).toMatchObject({ exitCode: 0, output: [expect.anything()] })
   expect([...tried, 'demo'].toSorted()).toEqual(commands.toSorted())
 })

@@ -89,6 +89,6 @@ it("does not notify about the user's own pause", async () => {
   await sprint.called(2)
   run.signal('SIGINT')
 
-  expect(await run.ended).toMatchObject({ exitCode: 0 })
+  expect(await run.ended).toMatchObject({ exitCode: 4 })
   expect(sprint.has('told')).toBe(false)
 })

@@ -122,7 +122,7 @@ it('shows a sprint while it runs in a terminal, and forwards requests to it', as
   await isAt('in-progress')
   await api.pauseSprint({ sprintId, when: 'iteration' })
   await sprint.release('on')
-  expect(await second.ended).toMatchObject({ exitCode: 0 })
+  expect(await second.ended).toMatchObject({ exitCode: 4 })
   await isAt('paused')
   await expect(api.stopSprint({ sprintId, when: 'now' })).rejects.toMatchObject({ code: 'NOT_RUNNING' })
 

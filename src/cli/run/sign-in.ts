@@ -2,13 +2,10 @@ import { join } from 'node:path'
 import { getDriver } from '../../agents/drivers/registry.ts'
 import type { Progress } from '../../contract/progress.ts'
 import { modifiedAt } from '../../platform/files/files.ts'
+import { missingVariable } from '../agents/missing-variable.ts'
 import type { Io } from '../io/io.ts'
 import { recordFact } from '../sprint/record-fact.ts'
 import { loadProgress } from '../sprint/sprint-state.ts'
-
-/** The environment variable that an agent program misses, by its own error message. */
-export const missingVariable = (message: string): string | undefined =>
-  /missing environment variable:? [`'"]?([A-Za-z_][A-Za-z0-9_]*)/i.exec(message)?.[1]
 
 /**
  * Closes the question of an agent that was not signed in, or missed a variable, once the user has fixed that: `ralph run` then
