@@ -18,8 +18,8 @@ describe.each(['goal', 'notes', 'phases'])('the sprint with the way %s that vers
   it('is replayed from its journal with the same orders and the same PROGRESS.yaml, byte for byte', async () => {
     const { progress, orders } = await replay(name)
 
-    expect(formatProgress(progress)).toBe(text)
-    expect(JSON.parse(JSON.stringify(orders))).toEqual(
+    expect(formatProgress(withoutNewFields(progress))).toBe(text)
+    expect(JSON.parse(JSON.stringify(orders.map(withoutNewEvents)))).toEqual(
       JSON.parse(readFileSync(join(recordings, name, 'orders.json'), 'utf8')),
     )
   })
@@ -36,6 +36,21 @@ describe.each(['goal', 'notes', 'phases'])('the sprint with the way %s that vers
     expect(orders).toContainEqual(expect.objectContaining({ type: 'run-attempt' }))
   })
 })
+
+/** What later versions added: an answer repeats the details of its question. */
+function withoutNewFields({ answer, ...progress }: Progress): Progress {
+  if (!answer) return progress
+  const { details: _, options: _options, ...known } = answer
+  return { ...progress, answer: known }
+}
+
+/** What later versions added: an iteration that ends names its mode. */
+const withoutNewEvents = (orders: readonly Order[]) =>
+  orders.map((order) =>
+    order.type === 'tell' && order.event.type === 'iteration-ended'
+      ? { ...order, event: { ...order.event, mode: undefined } }
+      : order,
+  )
 
 async function replay(
   name: string,

@@ -267,8 +267,12 @@ describe('the demo', () => {
     const refused = npmTest()
     expect(refused).toMatchObject({ green: false, passing: 10 })
 
+    const cheat = ask(`# Ralph: planning\n\n## Refused: unit tests\n\n${refused.output.slice(-2000)}\n`)
+    expect(cheat.report.status).toBe('goal-complete')
+    expect(npmTest()).toMatchObject({ green: true, passing: 10 })
+
     const { report: last, failed } = ask(
-      `# Ralph: planning\n\n## Refused: unit tests\n\n${refused.output.slice(-2000)}\n`,
+      '# Ralph: planning\n\nMissing, skipped or not run: never asks anybody to crack half an egg\n',
     )
     expect([last.status, failed, ...executed.map((turn) => turn.failed)]).toEqual(['goal-complete', 0, 0, 0, 0])
     expect(npmTest()).toMatchObject({ green: true, passing: 11 })

@@ -41,7 +41,9 @@ it.skipIf(!canMount)(
     const statuses = async () => (await api.listPrompts({ agentId })).items.map(({ status }) => status)
     await expect.poll(statuses, timeoutOptions).toEqual(['finished', 'finished'])
     expect(done()).toEqual(['first', 'second'])
-    await expect.poll(notes, timeoutOptions).toEqual([expect.stringContaining('room again'), expect.anything()])
+    await expect
+      .poll(notes, timeoutOptions)
+      .toEqual([expect.stringContaining('disk space is available again'), expect.anything()])
   },
   270_000,
 )

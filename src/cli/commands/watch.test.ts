@@ -34,7 +34,7 @@ it('shows a sprint that is not running once, and says so', async () => {
 })
 
 it.each([
-  ['completed', reports({ status: 'goal-complete' }), 0, /agent claims done:[\s\S]*✓ goal reached/],
+  ['completed', reports({ status: 'goal-complete' }), 0, /✓ goal reached/],
   ['needs-human', fails({ class: 'auth', reason: 'not logged in', retryable: false }), 2, /a human is needed/],
 ])('follows a sprint to its end: %s, with the exit code of the run', async (_, end, exitCode, shown) => {
   const { dir, play, close } = await createOwnedSprint()
