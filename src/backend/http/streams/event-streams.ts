@@ -190,7 +190,7 @@ async function catchUp(viewer: StreamClient, after: string, feed: Feed): Promise
     viewer.pendingItems = held
     const { items: told, upTo } = await feed.since(at, query)
     viewer.pendingItems = undefined
-    if (upTo === at) return resumeLive(viewer, { knows: at, held, feed })
+    if (upTo === at) return resumeLive(viewer, { position: at, held, feed })
     at = upTo
     sendItems(viewer, told)
     await line.drained()
@@ -199,9 +199,11 @@ async function catchUp(viewer: StreamClient, after: string, feed: Feed): Promise
 
 function resumeLive(
   viewer: StreamClient,
-  { knows, held, feed }: { readonly knows: string; readonly held: readonly FeedItem[]; readonly feed: Feed },
+  { position, held, feed }: { readonly position: string; readonly held: readonly FeedItem[]; readonly feed: Feed },
 ): void {
-  Object.assign(viewer, { knows, isBehind: false })
+  // Items of the feed up to here were among the missed ones, and are not sent again.
+  viewer.position = position
+  viewer.isBehind = false
   sendItems(viewer, held)
   sendPosition(viewer, feed)
 }
