@@ -88,23 +88,23 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
   },
   serve: {
     summary: 'Run the backend: the page, the API, and agents on this computer',
-    load: async () => (await import('./commands/serve.ts')).serve,
+    load: async () => (await import('./commands/fleet/serve.ts')).serve,
   },
   backup: {
     summary: 'Back up the database of the backend, check a backup, or restore one',
-    load: async () => (await import('./commands/backup.ts')).backup,
+    load: async () => (await import('./commands/fleet/backup.ts')).backup,
   },
   'agents-server': {
     summary: 'Connect this computer to a backend and run its work',
-    load: async () => (await import('./commands/agents-server.ts')).agentsServer,
+    load: async () => (await import('./commands/fleet/agents-server.ts')).agentsServer,
   },
   machine: {
     summary: 'Connect, approve and manage machines',
-    load: async () => (await import('./commands/machine.ts')).machine,
+    load: async () => (await import('./commands/fleet/machine.ts')).machine,
   },
   user: {
     summary: 'Invite users, and list them',
-    load: async () => (await import('./commands/user.ts')).user,
+    load: async () => (await import('./commands/fleet/user.ts')).user,
   },
   completion: {
     summary: 'Print a shell completion script',

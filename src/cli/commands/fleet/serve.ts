@@ -1,6 +1,6 @@
-import { defineCommand } from '../io/command.ts'
-import { createBackendClient } from '../serve/running-backend.ts'
-import { parseServeSettings } from '../serve/settings.ts'
+import { defineCommand } from '../../io/command.ts'
+import { createBackendClient } from '../../serve/running-backend.ts'
+import { parseServeSettings } from '../../serve/settings.ts'
 
 export const serve = defineCommand({
   name: 'serve',
@@ -86,7 +86,7 @@ RALPH_OIDC_CLIENT_ID, RALPH_OIDC_CLIENT_SECRET, RALPH_OIDC_ALLOW). See docs/guid
       return 0
     }
     const settings = parseServeSettings(values, io)
-    const { runBackend } = await import('../serve/run-backend.ts')
+    const { runBackend } = await import('../../serve/run-backend.ts')
     const shareMachine = values.shared === true
     const options = { withMachine: values['no-machine'] !== true, json: values.json === true }
     return runBackend({ ...settings, shareMachine }, options, io)

@@ -1,9 +1,9 @@
-import type { Client } from '../../client/client.ts'
-import { RalphError } from '../../contract/errors.ts'
-import type { Machine } from '../../contract/fleet/machine.ts'
-import { defineCommand } from '../io/command.ts'
-import { caOption } from '../serve/ca-option.ts'
-import { createBackendClient } from '../serve/running-backend.ts'
+import type { Client } from '../../../client/client.ts'
+import { RalphError } from '../../../contract/errors.ts'
+import type { Machine } from '../../../contract/fleet/machine.ts'
+import { defineCommand } from '../../io/command.ts'
+import { caOption } from '../../serve/ca-option.ts'
+import { createBackendClient } from '../../serve/running-backend.ts'
 
 const verbs = ['token', 'list', 'approve', 'cordon', 'drain', 'free', 'update', 'revoke'] as const
 type MachineVerb = (typeof verbs)[number]

@@ -1,11 +1,11 @@
 import { join, resolve } from 'node:path'
-import { RalphError } from '../../contract/errors.ts'
-import { createPrivateFolder, exists, fileSize, listFolder, removeFile } from '../../platform/files/files.ts'
-import { formatBytes, formatCount } from '../../words/counts.ts'
-import { assetPath, packageVersion, templateDatabasePath } from '../io/assets.ts'
-import { defineCommand, parsePositiveNumber } from '../io/command.ts'
-import type { Io } from '../io/io.ts'
-import { resolveDataFolder } from '../serve/settings.ts'
+import { RalphError } from '../../../contract/errors.ts'
+import { createPrivateFolder, exists, fileSize, listFolder, removeFile } from '../../../platform/files/files.ts'
+import { formatBytes, formatCount } from '../../../words/counts.ts'
+import { assetPath, packageVersion, templateDatabasePath } from '../../io/assets.ts'
+import { defineCommand, parsePositiveNumber } from '../../io/command.ts'
+import type { Io } from '../../io/io.ts'
+import { resolveDataFolder } from '../../serve/settings.ts'
 
 const verbs = ['check', 'restore', 'list'] as const
 
@@ -67,7 +67,7 @@ type NewBackup = {
 }
 
 async function createBackup({ dataFolder, output, keep }: NewBackup, io: Io) {
-  const { writeBackup } = await import('../../backend/backup/write-backup.ts')
+  const { writeBackup } = await import('../../../backend/backup/write-backup.ts')
   const stamp = new Date(io.now()).toISOString().replaceAll(':', '-').slice(0, 19)
   const folder = join(dataFolder, 'backups')
   const file = output === undefined ? join(folder, `ralph-${stamp}.backup`) : resolve(io.cwd, output)
@@ -85,7 +85,7 @@ async function createBackup({ dataFolder, output, keep }: NewBackup, io: Io) {
 
 /** The database, as it is now: that of DATABASE_URL, the folder itself, or a copy that the running backend makes. */
 async function openSource(dataFolder: string, io: Io) {
-  const { openDatabaseAsIs } = await import('../../backend/database/open-database.ts')
+  const { openDatabaseAsIs } = await import('../../../backend/database/open-database.ts')
   const url = io.env['DATABASE_URL']
   if (url) {
     const database = await openDatabaseAsIs({ url }, {})
@@ -107,9 +107,9 @@ async function openSource(dataFolder: string, io: Io) {
 }
 
 async function openCopy(dataFolder: string, io: Io) {
-  const { openDatabaseAsIs } = await import('../../backend/database/open-database.ts')
-  const { createBackendClient } = await import('../serve/running-backend.ts')
-  const { removeFolder } = await import('../../platform/files/files.ts')
+  const { openDatabaseAsIs } = await import('../../../backend/database/open-database.ts')
+  const { createBackendClient } = await import('../../serve/running-backend.ts')
+  const { removeFolder } = await import('../../../platform/files/files.ts')
   const { RALPH_URL: _url, RALPH_TOKEN: _token, ...env } = io.env
   const { folder } = await createBackendClient({ data: dataFolder }, { ...io, env }).makeDatabaseCopy({})
   try {
@@ -135,12 +135,12 @@ async function listBackups(dataFolder: string): Promise<{ readonly file: string;
     .map((name) => ({ file: join(folder, name), bytes: fileSize(join(folder, name)) }))
 }
 
-const checkFile = async (file: string) => (await import('../../backend/backup/restore-backup.ts')).checkBackup(file)
+const checkFile = async (file: string) => (await import('../../../backend/backup/restore-backup.ts')).checkBackup(file)
 
 async function restoreFile(file: string, dataFolder: string, io: Io) {
-  const { restoreBackup } = await import('../../backend/backup/restore-backup.ts')
-  const { openDatabaseAsIs } = await import('../../backend/database/open-database.ts')
-  const { readMigrations } = await import('../../backend/database/migrate.ts')
+  const { restoreBackup } = await import('../../../backend/backup/restore-backup.ts')
+  const { openDatabaseAsIs } = await import('../../../backend/database/open-database.ts')
+  const { readMigrations } = await import('../../../backend/database/migrate.ts')
   const url = io.env['DATABASE_URL']
   if (!url && exists(join(dataFolder, 'database'))) {
     throw new RalphError('DATABASE_IN_USE', 'this data folder already has a database', {

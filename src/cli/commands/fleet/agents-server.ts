@@ -1,15 +1,15 @@
 import { homedir } from 'node:os'
 import { resolve } from 'node:path'
-import { defaultMachineSettings, type MachineSettings } from '../../agents-server/inventory.ts'
-import { RalphError } from '../../contract/errors.ts'
-import { createRedactor, findEnvSecrets } from '../../contract/redact.ts'
-import { formatTimestamp } from '../../contract/time.ts'
-import { installedVersion, packageVersion } from '../io/assets.ts'
-import { defineCommand, parsePositiveNumber } from '../io/command.ts'
-import type { Io } from '../io/io.ts'
-import { caOption } from '../serve/ca-option.ts'
-import { resolveNotes } from '../serve/settings.ts'
-import { ralphHome } from '../../platform/ralph-home.ts'
+import { defaultMachineSettings, type MachineSettings } from '../../../agents-server/inventory.ts'
+import { RalphError } from '../../../contract/errors.ts'
+import { createRedactor, findEnvSecrets } from '../../../contract/redact.ts'
+import { formatTimestamp } from '../../../contract/time.ts'
+import { installedVersion, packageVersion } from '../../io/assets.ts'
+import { defineCommand, parsePositiveNumber } from '../../io/command.ts'
+import type { Io } from '../../io/io.ts'
+import { caOption } from '../../serve/ca-option.ts'
+import { resolveNotes } from '../../serve/settings.ts'
+import { ralphHome } from '../../../platform/ralph-home.ts'
 
 const options = {
   backend: { type: 'string', value: 'HOST:PORT', description: 'join: address where the backend listens for machines' },
@@ -80,7 +80,7 @@ agents-server, and its next start reattaches to them.`,
 })
 
 async function joinBackendFromCli(given: string | undefined, values: AgentsServerFlags, io: Io): Promise<number> {
-  const { hasValidIdentity, joinBackend } = await import('../../agents-server/remote-agents-server.ts')
+  const { hasValidIdentity, joinBackend } = await import('../../../agents-server/remote-agents-server.ts')
   const settings = readMachineSettings(values, io)
   if (values['if-needed'] === true && (await hasValidIdentity(ralphHome(io), io.now()))) {
     if (values.json !== true) io.print('this machine has joined already')
@@ -109,7 +109,7 @@ async function requestToken(values: AgentsServerFlags, { name, labels }: Machine
       hint: 'ralph machine token prints one; or set RALPH_URL and RALPH_TOKEN (an admin of the backend)',
     })
   }
-  const { createBackendClient } = await import('../serve/running-backend.ts')
+  const { createBackendClient } = await import('../../serve/running-backend.ts')
   const { token, command } = await createBackendClient({ ca: values.ca }, io).makeJoinToken({
     name,
     labels: [...labels],
@@ -118,7 +118,7 @@ async function requestToken(values: AgentsServerFlags, { name, labels }: Machine
 }
 
 async function runAgentsServer(values: AgentsServerFlags, io: Io): Promise<number> {
-  const { startRemoteAgentsServer } = await import('../../agents-server/remote-agents-server.ts')
+  const { startRemoteAgentsServer } = await import('../../../agents-server/remote-agents-server.ts')
   const log = createAgentsServerLog(values.json === true, io)
   const program = { version: packageVersion(), installedVersion }
   const server = await startRemoteAgentsServer({ home: ralphHome(io), env: io.env, ...program, log })

@@ -1,7 +1,7 @@
-import { RalphError } from '../../contract/errors.ts'
-import { defineCommand } from '../io/command.ts'
-import { caOption } from '../serve/ca-option.ts'
-import { createBackendClient } from '../serve/running-backend.ts'
+import { RalphError } from '../../../contract/errors.ts'
+import { defineCommand } from '../../io/command.ts'
+import { caOption } from '../../serve/ca-option.ts'
+import { createBackendClient } from '../../serve/running-backend.ts'
 
 export const user = defineCommand({
   name: 'user',
