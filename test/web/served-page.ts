@@ -1,12 +1,12 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { createClient, type Client } from '../../src/client/client.ts'
 import { type Complaints, launchBrowser, watchPage } from '../support/browser.ts'
-import { createTestFolder } from '../support/folder.ts'
 import { buildPage } from '../support/page.ts'
 import { ralphProgram, root } from '../support/paths.ts'
 
@@ -24,20 +24,18 @@ export type Served = {
 /** One browser for a file of tests, and any number of `ralph serve` as a user starts them. */
 export function createServedPages(browserOptions: Parameters<typeof launchBrowser>[0] = {}) {
   let browser: Browser
-  const programs: ChildProcess[] = []
   beforeAll(async () => {
     buildPage()
     browser = await launchBrowser(browserOptions)
   }, 180_000)
   afterAll(async () => {
     await browser.close()
-    await Promise.all(programs.map(endProgram))
   }, 60_000)
   return {
     browser: () => browser,
     /** In a project folder: embedded database, built-in machine, no account. */
     serve: async (args: readonly string[] = [], more: NodeJS.ProcessEnv = {}): Promise<Served> => {
-      const folder = createTestFolder()
+      const folder = realpathSync(mkdtempSync(join(tmpdir(), 'ralph-test-')))
       const [home, project] = [join(folder, 'home'), join(folder, 'project')]
       mkdirSync(home)
       createRepository(project)
@@ -46,7 +44,11 @@ export function createServedPages(browserOptions: Parameters<typeof launchBrowse
         cwd: project,
         env,
       })
-      programs.push(child)
+      // The program ends before its folder is removed: it writes until then.
+      onTestFinished(async () => {
+        await endProgram(child)
+        rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+      }, 60_000)
       const { origin, address } = ServedAddress.parse(JSON.parse(await firstLine(child)))
       const served = readFileSync(join(home, '.ralph/backend/serve.json'), 'utf8')
       const { token } = z.object({ token: z.string() }).parse(JSON.parse(served))
