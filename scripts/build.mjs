@@ -41,6 +41,8 @@ const optional = /^(@opentelemetry\/|winston|@dbos-inc\/dbos-enterprise|pg-nativ
 
 /** What `--version` needs, and what all commands need that read a sprint, in few files. The rest is split by command. */
 const groups = [
+  // The entry reads it before the cache of compiled code is open, so nothing else may come with it.
+  { name: 'home', test: /src[\\/]platform[\\/]ralph-home\.ts$/, priority: 3 },
   {
     name: 'start',
     test: /src[\\/](cli[\\/](commands|io[\\/](assets|io|paint))|contract[\\/](errors|text))\.ts$/,

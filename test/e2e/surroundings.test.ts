@@ -111,6 +111,12 @@ describe('the compile cache', () => {
     expect(forStatus.length).toBeLessThan(10)
   })
 
+  it('is open before anything but the entry is loaded', () => {
+    const parts = readFileSync(ralphProgram, 'utf8').matchAll(/require\("\.\.\/parts\/([^"]+)"\)/g)
+
+    expect([...parts].map(([, part]) => part)).toEqual(['rolldown-runtime.cjs', 'home.cjs'])
+  })
+
   it('is optional where the folder is read-only', async () => {
     const home = join(createTestFolder(), 'home')
     writeFileSync(home, 'a file')
