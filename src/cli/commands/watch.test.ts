@@ -1,25 +1,15 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { createTestIo } from '../../../test/support/test-io.ts'
-import { after, buildProgress, fails, noon, type Play, reports, started } from '../../../test/support/builders.ts'
+import { fails, noon, reports, started } from '../../../test/support/builders.ts'
 import { createTestFolder } from '../../../test/support/folder.ts'
-import { openSprintStore } from '../../storage/sprint/sprint-store.ts'
-import { applyFactToProgress } from '../../host/apply-fact.ts'
+import { openOwnedSprint } from '../../../test/support/owned-sprint.ts'
 import { watch } from './watch.ts'
 
 async function createOwnedSprint() {
   const dir = createTestFolder()
-  let progress = buildProgress({ goal: 'Build login' })
-  const first = progress
-  const opened = await openSprintStore({ sprintDir: dir, fold: applyFactToProgress, now: () => noon }, first)
-  onTestFinished(() => opened?.store.close().catch(() => {}))
-  const play = async (...plays: readonly Play[]) => {
-    for (const one of plays) {
-      const fact = typeof one === 'function' ? one(progress) : one
-      progress = after(progress, fact).progress
-      await opened?.store.save(progress, fact)
-    }
-  }
-  return { dir, play, close: async () => opened?.store.close() }
+  const sprint = await openOwnedSprint(dir, { goal: 'Build login' })
+  onTestFinished(() => sprint.close().catch(() => {}))
+  return { dir, ...sprint }
 }
 
 it('shows a sprint that is not running once, and says so', async () => {
@@ -34,7 +24,7 @@ it('shows a sprint that is not running once, and says so', async () => {
 })
 
 it.each([
-  ['completed', reports({ status: 'goal-complete' }), 0, /✓ goal reached/],
+  ['completed', reports({ status: 'goal-complete' }), 0, /agent claims done:[\s\S]*✓ goal reached/],
   ['needs-human', fails({ class: 'auth', reason: 'not logged in', retryable: false }), 2, /a human is needed/],
 ])('follows a sprint to its end: %s, with the exit code of the run', async (_, end, exitCode, shown) => {
   const { dir, play, close } = await createOwnedSprint()
