@@ -21,7 +21,7 @@ export async function openOwnedSprint(sprintDir: string, given: Partial<Progress
     /** All events so far. */
     events,
     progress: store.current,
-    async play(...plays: readonly Play[]): Promise<void> {
+    play: async (...plays: readonly Play[]): Promise<void> => {
       for (const one of plays) {
         const fact = typeof one === 'function' ? one(store.current()) : one
         const next = after(store.current(), fact)
@@ -32,7 +32,7 @@ export async function openOwnedSprint(sprintDir: string, given: Partial<Progress
     /** The first attempt of an iteration starts. */
     startAgent: (iteration = 1) => emit({ type: 'attempt-started', iteration, attempt: 1, agent: 'claude' }),
     say: (text: string, iteration = 1) => emit({ type: 'agent', iteration, attempt: 1, event: { kind: 'text', text } }),
-    async close(): Promise<void> {
+    close: async (): Promise<void> => {
       await log.close()
       await store.close()
     },
