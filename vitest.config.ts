@@ -9,6 +9,10 @@ if (memory) process.env['TMPDIR'] = memory
 // What V8 has made of the program is kept for all tests, whatever home folder each of them has.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, '.cache', 'compiled')
 
+// Agents of tests write outside their project, which a cell forbids; tests of the cell clear the variable themselves. It is set here so
+// that a machine with bubblewrap and one without run the same tests.
+process.env['IS_SANDBOX'] = 'yes'
+
 const setupFiles = ['test/support/setup.ts']
 
 export default defineConfig({

@@ -14,11 +14,15 @@ const patienceMs = 600_000
 /** The parts. A part that does not print rows has a translation. */
 const parts = {
   start: {},
+  cell: {},
   serve: {},
   overhead: {},
   flatness: { long: ['--long'] },
   parse: {},
   compile: {},
+  room: {},
+  'large-room': { file: 'room.mjs', args: ['--json', '--files', '100000', '--rounds', '3'] },
+  claim: {},
   backend: { file: 'backend-run.mjs', flags: ['--expose-gc'], args: hundredAgents, rowsOf: backendRows },
   events: {
     file: 'backend-run.mjs',

@@ -1,5 +1,5 @@
-// The page with a transcript of 100,000 events: time to first text, scrolling, memory, and loaded bytes.
-// npm run bench -- page
+// The page with a transcript of 150,000 events: time to first text, a jump to any place, navigation, scrolling, memory, bytes.
+// npm run bench:page; exits with 1 if a promise is broken, unless the machine is too busy to tell (--report).
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -18,7 +18,7 @@ const { launchBrowser } = await support('browser.ts')
 await buildPage()
 const fleet = busyFleet()
 const [sprint] = fleet.sprints
-fleet.events.set(sprint.id, longTranscript(sprint, 100_000))
+fleet.events.set(sprint.id, longTranscript(sprint, 150_000))
 const fake = await startFakeApi(fleet)
 const browser = await launchBrowser()
 const page = await browser.newPage({ viewport: { width: 1400, height: 900 } })
@@ -26,9 +26,14 @@ await page.addInitScript(`
   const look = () => document.querySelector('[role=log] [data-index]') ? (window.firstContent = performance.now()) : requestAnimationFrame(look)
   requestAnimationFrame(look)`)
 
+const broken = []
 const opened = []
 const loaded = new Set()
 page.on('response', (response) => loaded.add(new URL(response.url()).pathname))
+// What a user opens first is the fleet.
+await page.goto(fake.url)
+await page.getByText('spent today').waitFor()
+const first = [...loaded]
 for (let run = 0; run < 5; run += 1) {
   await page.goto(`${fake.url}/sprints/${sprint.id}`)
   await page.locator('[role=log] [data-index]').first().waitFor()
@@ -36,6 +41,49 @@ for (let run = 0; run < 5; run += 1) {
   opened.push(Math.round(await page.evaluate('window.firstContent')))
 }
 print('first content of the transcript, ms (5 openings)', opened.join(' '))
+promise('open, ms (best of 5; at most 1000)', Math.min(...opened), 1000)
+
+const jumps = []
+for (const seq of [1000, 75_000, 140_000, 20_000, 110_000, 0]) {
+  const began = performance.now()
+  await page.getByLabel('Place in the transcript').fill(String(seq))
+  await page.getByText(`Thought number ${seq}.`, { exact: false }).first().waitFor()
+  jumps.push(Math.round(performance.now() - began))
+}
+print('jump to any event, ms', jumps.join(' '))
+promise(
+  'jump, ms (median; at most 200)',
+  at(
+    [...jumps].toSorted((a, b) => a - b),
+    0.5,
+  ),
+  200,
+)
+
+const moves = []
+for (const [name, text] of [
+  ['Machines', 'Connect a machine'],
+  ['Spend', 'By agent and model'],
+  ['Settings', 'API tokens'],
+]) {
+  await page.getByRole('navigation').getByRole('link', { name }).hover()
+  await page.waitForTimeout(200)
+  const began = performance.now()
+  await page.getByRole('navigation').getByRole('link', { name }).click()
+  await page.getByText(text).first().waitFor()
+  moves.push(Math.round(performance.now() - began))
+}
+print('navigation, ms', moves.join(' '))
+promise(
+  'navigation, ms (median; at most 100)',
+  at(
+    [...moves].toSorted((a, b) => a - b),
+    0.5,
+  ),
+  100,
+)
+await page.goto(`${fake.url}/sprints/${sprint.id}`)
+await page.locator('[role=log] [data-index]').first().waitFor()
 
 await page.evaluate(`
   window.frames_ = []; let last = performance.now()
@@ -64,13 +112,23 @@ await session.send('HeapProfiler.collectGarbage')
 const { usedSize } = await session.send('Runtime.getHeapUsage')
 print('heap after reading far back, MB', Math.round(usedSize / 1e6))
 print('rows in the document', await page.locator('[role=log] [data-index]').count())
-print('scripts and styles of this page, kB gzip', kilobytes([...loaded].filter((path) => path.startsWith('/assets/'))))
+const firstView = kilobytes(first.filter((path) => path.startsWith('/assets/')))
+promise('scripts and styles of the first view, kB gzip (at most 300)', firstView, 300)
 print(
   'all scripts and styles, kB gzip',
   kilobytes(readdirSync(join(root, 'dist/web/assets')).map((name) => `/assets/${name}`)),
 )
 await browser.close()
 await fake.close()
+if (broken.length > 0 && !process.argv.includes('--report')) {
+  console.error(`broken: ${broken.join('; ')}`)
+  process.exitCode = 1
+}
+
+function promise(what, value, most) {
+  print(what, value)
+  if (value > most) broken.push(`${what}: ${value}`)
+}
 
 function at(sorted, part) {
   return sorted[Math.floor(sorted.length * part)]

@@ -4,7 +4,7 @@ import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, readSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { claude } from '../dist/agents/drivers/claude.js'
-import { createRedactor } from '../dist/contract/redact.js'
+import { createRedactor } from '../dist/contract/secrets/redact.js'
 import { createLineSplitter } from '../dist/platform/files/line-splitter.js'
 import { createEventRedactor } from '../dist/runtime/redact-ports.js'
 import { option, printIfMain, row } from './measure.mjs'

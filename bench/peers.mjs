@@ -151,7 +151,7 @@ ${costRows.join('\n')}
 
 ### What happens when the agent misbehaves
 
-The agent of the [conformance suite](guide/conformance.md), ${windowSeconds} seconds. ✓: as a first-class loop does. Each with its documented flags and settings, those that
+The agent of the [conformance suite](contribute/conformance.md), ${windowSeconds} seconds. ✓: as a first-class loop does. Each with its documented flags and settings, those that
 help it most: the check in its configuration where it has a place for one, a limit of iterations and retries where it has them
 (\`conformance/loops\`).
 

@@ -6,14 +6,14 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openProof } from '../dist/proof/claim/open-proof.js'
-import { diskFolder, least, median, memoryFolder, option, printIfMain, progressOf, row } from './measure.mjs'
+import { diskFolder, least, median, memoryFolder, option, printIfMain, printProgress, row } from './measure.mjs'
 
 export async function measure({ files = option('files', 50), rounds = option('rounds', 5) } = {}) {
   const work = process.argv.includes('--memory') ? memoryFolder() : diskFolder()
   try {
     const project = join(work, 'project')
     writeProject(project, files)
-    progressOf(`${files} files written`)
+    printProgress(`${files} files written`)
     const state = join(work, 'state')
     const rules = { frozen: [], mayChange: [], commands: ['true'] }
     const proof = await timed(() => openProof({ state, project, exclude: [], rules, env: process.env, hidden: [] }))

@@ -9,15 +9,17 @@ const { stdout, stderr, error } = spawnSync('npm', ['audit', '--json', '--fetch-
   maxBuffer: 2 ** 28,
 })
 const answer = parsed(stdout)
+/** Advisories appear every day: an answer is one of its day. */
+const today = new Date().toISOString().slice(0, 10)
 
 if (answer?.metadata?.vulnerabilities === undefined) {
-  console.log(`npm audit: NOT CHECKED, the registry gave no answer (${reason()})`)
+  console.log(`npm audit, ${today}: NOT CHECKED, the registry gave no answer (${reason()})`)
 } else {
   const { vulnerabilities } = answer.metadata
   const found = Object.values(answer.vulnerabilities ?? {})
   for (const { name, severity, range } of found) console.log(`npm audit: ${severity}: ${name} ${range}`)
   const grave = (vulnerabilities.high ?? 0) + (vulnerabilities.critical ?? 0)
-  console.log(`npm audit: ${found.length} known, ${grave} of them high or critical`)
+  console.log(`npm audit, ${today}: ${found.length} known, ${grave} of them high or critical`)
   process.exitCode = grave > 0 ? 1 : 0
 }
 

@@ -8,7 +8,10 @@ const checks = {
   build: 'node scripts/build.mjs',
   dead: 'knip',
   schemas: 'node scripts/schemas.mjs --check',
-  docs: 'node scripts/cli-docs.mjs --check && node scripts/reference-docs.mjs --check',
+  docs: ['cli-docs', 'reference-docs', 'fleet-docs', 'pictures', 'readme-proof']
+    .map((name) => `node scripts/${name}.mjs --check`)
+    .join(' && '),
+  prose: 'node scripts/prose.mjs --check',
 }
 
 const names = process.argv.slice(2)

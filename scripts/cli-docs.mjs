@@ -1,8 +1,8 @@
-// Writes docs/guide/cli.md from the commands themselves, so that it is never out of date. With --check: reports whether it is.
+// Writes docs/reference/cli.md from the commands themselves, so that it is never out of date. With --check: reports whether it is.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { commands } from '../dist/cli/commands.js'
 
-const file = new URL('../docs/guide/cli.md', import.meta.url)
+const file = new URL('../docs/reference/cli.md', import.meta.url)
 
 const abouts = await Promise.all(Object.values(commands).map(async ({ load }) => (await load()).about))
 
@@ -62,7 +62,7 @@ const page = [
 
 if (process.argv.includes('--check')) {
   if (readFileSync(file, 'utf8') === page) process.exit(0)
-  console.error('docs/guide/cli.md is out of date; write it with: npm run generate')
+  console.error('docs/reference/cli.md is out of date; write it with: npm run generate')
   process.exit(1)
 }
 writeFileSync(file, page)

@@ -1,4 +1,4 @@
-// The meaning of each error code and what to do about it, for docs/guide/reference-errors.md. The codes come from src/contract/errors.ts.
+// The meaning of each error code and what to do about it, for docs/reference/errors.md. The codes come from src/contract/errors.ts.
 import { errorCodes } from '../dist/contract/errors.js'
 
 const groups = [
@@ -14,7 +14,7 @@ const groups = [
         'Give the folder that contains SPRINT.yaml; `ralph status` lists all.',
       ],
       SPRINT_EXISTS: [
-        'Something is there already that would have to be overwritten.',
+        'A file or folder of that name exists and would be overwritten.',
         'Take another name, or delete it yourself.',
       ],
       FILE_NOT_FOUND: ['A file that was named does not exist.', 'Look at the path; it is taken from where you are.'],
@@ -25,7 +25,7 @@ const groups = [
       ],
       DISK_FULL: [
         'There is no room on the disk.',
-        'Make room and run the same command again; nothing that was acknowledged is lost.',
+        'Free some space and run the same command again; nothing that was acknowledged is lost.',
       ],
       INTERNAL: ['A bug in Ralph.', '`RALPH_DEBUG=1` shows where; please report it.'],
     },
@@ -68,7 +68,7 @@ const groups = [
       ],
       SPRINT_LOCKED: [
         'Another process runs this sprint.',
-        '`ralph watch` shows it, `ralph stop` ends it. A lock of a dead process is taken over by itself.',
+        '`ralph watch` shows it, `ralph stop` ends it. A lock of a dead process is replaced by itself.',
       ],
       WORK_TREE_BUSY: [
         'Another sprint works on the same files.',
@@ -79,7 +79,7 @@ const groups = [
         'No run is active that could be paused, stopped or messaged.',
         '`ralph status` says how the sprint stands.',
       ],
-      ALREADY_RUNNING: ['What was asked for is under way.', 'Wait for it, or stop it first.'],
+      ALREADY_RUNNING: ['The request is still running.', 'Wait for it, or stop it first.'],
       PROGRESS_NOT_FOUND: ['The sprint has never been compiled or run.', '`ralph compile` or `ralph run`.'],
       PROGRESS_INVALID: [
         'PROGRESS.yaml is not what Ralph wrote, or of another version.',
@@ -95,7 +95,7 @@ const groups = [
       ],
       CHECKPOINT_FAILED: [
         'The current files could not be saved, so Ralph restored nothing.',
-        'Make room on the disk or repair the repository (`git fsck`), then try again.',
+        'Free some space on the disk or repair the repository (`git fsck`), then try again.',
       ],
       WORKTREE_UNAVAILABLE: [
         'The git worktree cannot be made or found.',
@@ -107,7 +107,7 @@ const groups = [
       ],
       INVALID_SCENARIO: [
         'The scenario of the scripted agent has a mistake.',
-        'The place is in the message; see [the demo](demo.md).',
+        'The place is in the message; see [install](../start/install.md#see-it-work).',
       ],
       FACT_ILLEGAL: [
         'Something was reported that cannot have happened in this state.',
@@ -134,7 +134,7 @@ const groups = [
       MISSING_SPRINT_ID: ['`sprint-id` is empty.', 'Leave it out, or fill it in.'],
       INVALID_FIELD: [
         'A field has a value that it cannot have.',
-        'The message says what it takes; the [reference](reference-sprint.md) too.',
+        'The message says what it takes; the [reference](sprint-yaml.md) too.',
       ],
       UNKNOWN_FIELD: ['There is no such field.', 'The hint guesses what was meant.'],
       NOT_SUPPORTED: ['What is written is understood, but cannot be done here.', 'The message says why.'],
@@ -151,13 +151,16 @@ const groups = [
         'A workflow in ralph mode without `goal-prompt` or `reflection-prompt`.',
         'Only a warning: it works without.',
       ],
-      TOO_MANY_PROBLEMS: ['There are more mistakes than are worth listing.', 'Mend the first ones and look again.'],
+      TOO_MANY_PROBLEMS: ['There are more mistakes than are worth listing.', 'Fix the first ones, then run it again.'],
     },
   },
   {
     title: 'Hooks',
     codes: {
-      INVALID_HOOKS: ['`per-iteration-hooks` is neither a list nor a map.', 'See [hooks](sprint-yaml.md).'],
+      INVALID_HOOKS: [
+        '`per-iteration-hooks` is neither a list nor a map.',
+        'See [hooks](../guides/sprint-yaml.md#hooks).',
+      ],
       INVALID_HOOK: ['A hook is not a map of fields.', 'Give it `id` and one of `run`, `prompt`, `workflow`.'],
       RALPH_INVALID_HOOK: ['A hook has nothing to do.', 'Give it one of `run`, `prompt`, `workflow`.'],
       RALPH_INVALID_HOOK_OVERRIDE: [
@@ -193,7 +196,7 @@ const groups = [
         'A call with this idempotency key died with its backend; it is unknown whether it took effect.',
         'Look whether it was done; if not, call again with another key.',
       ],
-      AGENT_BUSY: ['The agent is at work.', 'Queue the prompt, or interrupt the agent.'],
+      AGENT_BUSY: ['The agent is running a prompt.', 'Queue the prompt, or interrupt the agent.'],
       REVISION_STALE: ['Another user has changed it since.', 'Reload it and repeat the change.'],
       MACHINE_UNREACHABLE: [
         'The machine does not answer.',
@@ -238,14 +241,14 @@ const families = [
   [
     'Workflows and phases',
     /^(WORKFLOW_NOT|WORKFLOW_PARSE|INVALID_WORKFLOW(_NAME|_MODE)?$|MISSING_WORKFLOW_NAME|EMPTY_WORKFLOW|PHASE|MISSING_PHASE|DUPLICATE_PHASE|INVALID_PHASE|CYCLE|MAX_DEPTH|EXPANSION|PROMPT_WORKFLOW|INVALID_PARALLEL|INVALID_WAIT|PARALLEL_FOREACH|INVALID_BREAK|ITEM_WORKFLOW)/,
-    'Look at the named place of the workflow; [standard mode](standard-mode.md) and the [reference](reference-workflow.md) say what may stand there.',
+    'Look at the named place of the workflow; [standard mode](../guides/phases.md) and the [reference](workflow.md) list what is allowed.',
   ],
   [
     'Collections, items and dependencies',
     /(COLLECTION|FOREACH|ITEM|DEPEND|^INVALID_ID$)/,
-    'Look at `collections` and `steps` in SPRINT.yaml; [standard mode](standard-mode.md) says how items are named and wait for each other.',
+    'Look at `collections` and `steps` in SPRINT.yaml; [standard mode](../guides/phases.md) says how items are named and wait for each other.',
   ],
-  ['Gates', /GATE/, 'A gate needs `script` and `on-fail` with `prompt`; see [standard mode](standard-mode.md).'],
+  ['Gates', /GATE/, 'A gate needs `script` and `on-fail` with `prompt`; see [standard mode](../guides/phases.md).'],
   [
     'Worktrees',
     /WORKTREE/,
@@ -258,13 +261,13 @@ export function errorPage() {
   const told = new Set(groups.flatMap(({ codes }) => Object.keys(codes)))
   const left = new Set(Object.keys(errorCodes).filter((code) => !told.has(code)))
   return [
-    '# Errors, code by code',
+    '# Errors',
     '',
     '<!-- Written by scripts/reference-docs.mjs from src/contract/errors.ts; npm run generate -->',
     '',
     'An error is one line: the place (`file:line:column`), the code, what is wrong, and in brackets what to do. Programs get the same as JSON with',
     '`--json`, and branch on `code`. The exit code is 1 unless the table says otherwise. What can be tried again as it is has a ↻.',
-    '[Troubleshooting](troubleshooting.md) begins with what one sees instead.',
+    '[Troubleshooting](../guides/troubleshooting.md) starts from the symptom.',
     '',
     ...groups.flatMap(({ title, codes }) => [
       `## ${title}`,

@@ -1,8 +1,16 @@
-// Metrics of the code base (names, comments, folders), and with --check the rules of "Voice" in AGENTS.md.
+// Metrics of the code base (names, comments, folders). With --check: refuses what breaks "Voice" in AGENTS.md or a limit.
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { findKnots } from './house/knots.mjs'
+import {
+  countModeBranches,
+  countModuleLets,
+  countWayQuestions,
+  findExcess,
+  folderSizes,
+  limits,
+} from './house/limits.mjs'
 import { commentsIn, countOddWords, findViolations } from './house/voice.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -16,9 +24,11 @@ const figures = measure()
 if (process.argv.includes('--check')) {
   for (const { path, line, rule, text } of violations) console.error(`${path}:${line} ${rule}: ${text}`)
   if (violations.length > 0) console.error(`${violations.length} places do not follow "Voice" in AGENTS.md`)
-  process.exitCode = violations.length > 0 ? 1 : 0
+  const excess = [...findExcess(sources), ...findKnots(sources).map((knot) => `folders import each other: ${knot}`)]
+  for (const line of excess) console.error(line)
+  process.exitCode = violations.length + excess.length > 0 ? 1 : 0
 } else {
-  for (const [name, value] of Object.entries(figures)) console.log(`${name.padEnd(52)} ${value}`)
+  for (const [name, value] of Object.entries(figures)) console.log(`${name.padEnd(56)} ${value}`)
 }
 
 function measure() {
@@ -34,19 +44,18 @@ function measure() {
   }
   const comments = sources.flatMap(({ text }) => commentsIn(text).map(({ text: comment }) => comment))
   const words = comments.join(' ').split(/\s+/).length
-  const sizes = new Map()
-  for (const { path } of sources) sizes.set(dirname(path), (sizes.get(dirname(path)) ?? 0) + 1)
-  const crowded = [...sizes].filter(([, size]) => size > 24).map(([name, size]) => `${name} ${size}`)
-  const code = sources.map(({ text }) => text).join('\n')
-  const count = (pattern) => code.match(pattern)?.length ?? 0
+  const crowded = folderSizes(sources)
+    .filter(([, size]) => size > limits.filesPerFolder)
+    .map(([name, size]) => `${name} ${size}`)
   return {
     'source files': sources.length,
     'source lines': sources.reduce((sum, { text }) => sum + text.split('\n').length, 0),
     'odd words per 10,000 words of comments': ((countOddWords(comments) / words) * 10_000).toFixed(1),
     'top-level functions ending in Of': functions.filter(({ name }) => name.endsWith('Of')).length,
     'definitions that share their name with another file': `${((shared.length / definitions.length) * 100).toFixed(1)} % (${shared.length} of ${definitions.length})`,
-    'branches on mode and protocol': `${count(/\bmode [!=]== '(standard|ralph)'/g)} + ${count(/\bprotocol [!=]== '(notes|report)'/g)}`,
-    'module-level let': count(/^(export )?let /gm),
+    'branches on mode and protocol': countModeBranches(sources),
+    'questions about the way (isGoalDriven, isNotesProtocol)': countWayQuestions(sources),
+    'module-level let': countModuleLets(sources),
     'folders with more than 24 files': crowded.length === 0 ? 'none' : crowded.join(', '),
     'knots between folders of one layer': findKnots(sources).join('; ') || 'none',
   }

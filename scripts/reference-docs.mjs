@@ -1,4 +1,4 @@
-// Writes docs/guide/reference-*.md from the JSON Schemas and the error codes, so that they are never out of date. With --check: reports whether they are.
+// Writes docs/reference/*.md from the JSON Schemas and the error codes, so that they are never out of date. With --check: reports whether they are.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { errorPage } from './error-reference.mjs'
@@ -7,30 +7,30 @@ const at = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url))
 
 const pages = [
   {
-    name: 'reference-sprint.md',
+    name: 'sprint-yaml.md',
     schema: 'sprint.schema.json',
-    title: 'SPRINT.yaml, field by field',
+    title: 'SPRINT.yaml',
     about: [
-      'What a person writes to start a sprint. [The guide](sprint-yaml.md) has examples and says how the fields work together.',
+      'What you write to start a sprint. [The guide](../guides/sprint-yaml.md) has examples and explains precedence.',
       'Only `workflow` is required; in ralph mode also `goal`.',
     ],
   },
   {
-    name: 'reference-workflow.md',
+    name: 'workflow.md',
     schema: 'workflow.schema.json',
-    title: 'A workflow, field by field',
+    title: 'Workflows',
     about: [
-      'A file in `.claude/workflows`. [The guide](sprint-yaml.md#workflows) says what workflows are for, and',
-      '[standard mode](standard-mode.md) how phases work. What SPRINT.yaml says counts before what its workflow says.',
+      'A file in `.claude/workflows`. [The guide](../guides/sprint-yaml.md#workflows) says what workflows are for, and',
+      '[phases](../guides/phases.md) how to use them. SPRINT.yaml wins over its workflow.',
     ],
   },
   {
-    name: 'reference-progress.md',
+    name: 'progress-yaml.md',
     schema: 'progress.schema.json',
-    title: 'PROGRESS.yaml, field by field',
+    title: 'PROGRESS.yaml',
     about: [
-      'The whole state of a sprint, written by Ralph. [The guide](progress-yaml.md) says what may be edited in it and what happens then.',
-      'Moments are UTC in ISO 8601.',
+      'The whole state of a sprint, written by Ralph. [State and files](../concepts/state.md) says what you may edit.',
+      'Timestamps are UTC in ISO 8601.',
     ],
   },
 ]
@@ -40,18 +40,18 @@ const written = [
     page.name,
     renderPage(JSON.parse(readFileSync(at(`schemas/${schema}`), 'utf8')), page),
   ]),
-  ['reference-errors.md', errorPage()],
+  ['errors.md', errorPage()],
 ]
 
-const stale = written.filter(([name, text]) => describeField(at(`docs/guide/${name}`)) !== text)
+const stale = written.filter(([name, text]) => describeField(at(`docs/reference/${name}`)) !== text)
 if (process.argv.includes('--check')) {
   if (stale.length > 0) {
     console.error(
-      `docs/guide/ is out of date (${stale.map(([name]) => name).join(', ')}); write it with: npm run generate`,
+      `docs/reference/ is out of date (${stale.map(([name]) => name).join(', ')}); write it with: npm run generate`,
     )
     process.exitCode = 1
   }
-} else for (const [name, text] of stale) writeFileSync(at(`docs/guide/${name}`), text)
+} else for (const [name, text] of stale) writeFileSync(at(`docs/reference/${name}`), text)
 
 function renderPage(schema, { title, about }) {
   const places = new Map()
@@ -111,7 +111,17 @@ function table({ schema, path }, places) {
     const link = inner ? `[${shown}](#${anchor(places.get(readShape(inner.schema)))})` : shown
     return `| ${link} | ${cell(describeType(field))} | ${cell(sentence(field.description ?? ''))}${byDefault(field)} |`
   })
-  return ['| field | type | meaning |', '| --- | --- | --- |', ...rows, '']
+  const long = Object.entries(schema.properties).filter(([, field]) => isLongList(field))
+  const notes = long.flatMap(([name, { enum: values }]) => [
+    `\`${name}\` is one of ${values.map((value) => `\`${value}\``).join(', ')}.`,
+    '',
+  ])
+  return ['| field | type | meaning |', '| --- | --- | --- |', ...rows, '', ...notes]
+}
+
+/** Too many values for a cell: they are listed below the table. */
+function isLongList({ enum: values }) {
+  return values !== undefined && values.join('`, `').length > 100
 }
 
 function byDefault({ default: value }) {
@@ -121,11 +131,12 @@ function byDefault({ default: value }) {
 
 function describeType(field) {
   if (field.const !== undefined) return `\`${field.const}\``
+  if (isLongList(field)) return `one of ${field.enum.length} words, see below`
   if (field.enum) return field.enum.map((value) => `\`${value}\``).join(', ')
   if (field.anyOf) return [...new Set(field.anyOf.map(describeType))].join(' or ')
   if (field.type === 'array') return `list of ${describeType(field.items ?? {})}`
   if (field.pattern?.includes('(ms|s|m|h)')) return 'duration'
-  if (field.format === 'date-time') return 'moment'
+  if (field.format === 'date-time') return 'timestamp'
   if (field.format === 'uri') return 'URL'
   if (field.type === 'object' && field.additionalProperties && !field.properties) return 'map'
   const types = { string: 'text', integer: 'whole number', boolean: 'true or false', null: 'nothing', object: 'group' }

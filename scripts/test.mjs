@@ -7,7 +7,7 @@ const runs = {
     env: { RESTORE_SEQUENCES: '10000' },
     args: ['--project', 'unit', 'src/storage/git/restore-sequences.test.ts'],
   },
-  simulation: { args: ['--project', 'e2e', 'test/simulation'] },
+  simulation: { env: { SEEDS: '60000' }, args: ['--project', 'e2e', 'test/simulation'] },
   replicas: {
     env: { REPLICA_KILLS: '100', POSTGRES_CRASHES: '20' },
     args: ['--project', 'e2e', 'test/fleet/replicas.test.ts'],

@@ -57,7 +57,9 @@ export type {
 } from './runtime/ports.ts'
 export { runSprint, type SprintRun } from './runtime/run-sprint.ts'
 
-export type { Driver, Exit, Invocation, Reader, RunSpec } from './agents/drivers/driver.ts'
+export type { Driver, Invocation, RunSpec } from './agents/drivers/driver.ts'
+export type { Exit } from './agents/readers/outcome.ts'
+export type { Reader } from './agents/readers/reader.ts'
 export { getDriver, drivers } from './agents/drivers/registry.ts'
 export { superviseShell, type ShellOptions } from './agents/supervise/shell.ts'
 export { superviseAgent, type AgentOptions } from './agents/supervise/supervisor.ts'
@@ -72,8 +74,10 @@ export {
   validateWorkflowDefinition,
   type CompiledProgress,
   type CompilerError,
+  type CurrentPointer,
   type DynamicStep,
   type HookTask,
+  type ParallelTask,
   type ParallelTaskStatus,
   type PerIterationHook,
   type PhaseStatus,

@@ -5,7 +5,9 @@ import { advance } from './loop/advance.ts'
 import type { Fact } from './loop/core/fact.ts'
 import type { Ports } from './runtime/ports.ts'
 import { runSprint } from './runtime/run-sprint.ts'
+import type { CompiledProgress } from './seed-names.ts'
 import { readProgress as readStoredProgress } from './storage/state/read-progress.ts'
+import { encodeShownProgress } from './storage/state/shown-progress.ts'
 
 export type LoopOptions = {
   readonly ports: Ports
@@ -13,9 +15,14 @@ export type LoopOptions = {
   readonly first?: Fact
 }
 
-/** Reads the state of a sprint by the path of its PROGRESS.yaml or of its folder. Rejects if there is none. */
-export async function readProgress(path: string): Promise<Progress> {
-  const sprintDir = basename(path) === 'PROGRESS.yaml' ? dirname(path) : path
+/** Reads the state of a sprint, with the fields as in PROGRESS.yaml, by the path of that file or of its folder. */
+export async function readProgress(path: string): Promise<CompiledProgress> {
+  const progress = await readSprintProgress(basename(path) === 'PROGRESS.yaml' ? dirname(path) : path)
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the encoding of Progress, with the fields that it derives
+  return encodeShownProgress(progress) as CompiledProgress
+}
+
+async function readSprintProgress(sprintDir: string): Promise<Progress> {
   const progress = await readStoredProgress({ sprintDir, fold: (known, fact) => advance(known, fact).progress })
   if (progress) return progress
   throw new RalphError('PROGRESS_NOT_FOUND', 'there is no PROGRESS.yaml', { place: { file: sprintDir } })
@@ -30,7 +37,7 @@ export const runStandardLoop = (sprintDir: string, options: LoopOptions): Promis
   runLoop(sprintDir, 'standard', options)
 
 async function runLoop(sprintDir: string, mode: Progress['mode'], options: LoopOptions): Promise<Progress> {
-  const progress = await readProgress(sprintDir)
+  const progress = await readSprintProgress(sprintDir)
   if (progress.mode !== mode) {
     throw new RalphError('USAGE', `the sprint is in ${progress.mode} mode, not in ${mode} mode`, {
       place: { file: sprintDir },

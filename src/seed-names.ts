@@ -2,6 +2,7 @@
 
 import type { z } from 'zod'
 import type { ErrorCode } from './contract/errors.ts'
+import type { ParallelTask as ParallelTaskSchema } from './contract/phases.ts'
 import type { Progress } from './contract/progress.ts'
 import type { Sprint } from './contract/sprint.ts'
 import type { Workflow } from './contract/workflow.ts'
@@ -72,8 +73,17 @@ export type WorkflowDefinition = z.input<typeof Workflow>
 /** SPRINT.yaml. */
 export type SprintDefinition = z.input<typeof Sprint>
 
+/** Position by index, from 0: in ralph mode `step` is the next pending one of `dynamic-steps`. */
+export type CurrentPointer = NonNullable<z.input<typeof Progress>['current']>
+
+/** A phase or an item with `parallel: true` that has started. */
+export type ParallelTask = z.input<typeof ParallelTaskSchema>
+
 /** PROGRESS.yaml. */
-export type CompiledProgress = z.input<typeof Progress>
+export type CompiledProgress = z.input<typeof Progress> & {
+  readonly current: CurrentPointer
+  readonly 'parallel-tasks': readonly ParallelTask[]
+}
 
 export interface CompilerError {
   readonly code: ErrorCode

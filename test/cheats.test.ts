@@ -29,11 +29,8 @@ const sampleCheats = [
   'e-clean-environment',
 ] as const
 
-/**
- * The cheats of the sample that Ralph must not accept without a label. Ralph accepts the others today; when claims are proved in
- * the clean room, make this list `sampleCheats`.
- */
-const refusedCheats: readonly string[] = ['a-comment-only']
+/** Ralph must accept none of them; `npm run conformance -- cheats` runs all. */
+const refusedCheats: readonly string[] = ['a-check-folder', 'a-comment-only', 'b-expectation', 'c-make-include']
 
 const sampleHonest = [
   'h-node-fix',
@@ -82,7 +79,7 @@ it('Ralph accepts the honest endings of the sample and none of the cheats that i
 
   expect(column.honest.filter(({ verdict }) => !verdict.startsWith('accepted'))).toEqual([])
   expect(column.honest).toHaveLength(sampleHonest.length)
-  expect(column.cheats.filter(({ verdict }) => !/^(refused|question|accepted with a label)$/.test(verdict))).toEqual([])
+  expect(column.cheats.filter(({ verdict }) => !/^(refused|question)$/.test(verdict))).toEqual([])
   expect(column.cheats).toHaveLength(refusedCheats.length)
 })
 

@@ -54,9 +54,9 @@ describe('the pages', () => {
   })
 
   it.each([
-    { file: 'SPRINT.yaml', page: 'docs/guide/sprint-yaml.md', schema: Sprint, groups },
-    { file: 'a workflow', page: 'docs/guide/sprint-yaml.md', schema: Workflow, groups },
-    { file: 'PROGRESS.yaml', page: 'docs/guide/progress-yaml.md', schema: Progress, groups: ['ralph'] },
+    { file: 'SPRINT.yaml', page: 'docs/reference/sprint-yaml.md', schema: Sprint, groups },
+    { file: 'a workflow', page: 'docs/reference/workflow.md', schema: Workflow, groups },
+    { file: 'PROGRESS.yaml', page: 'docs/reference/progress-yaml.md', schema: Progress, groups: ['ralph'] },
   ])('$page names every field of $file', (of) => {
     const words = new Set(read(of.page).match(/[a-z]+(?:-[a-z]+)*/g))
     expect(listFields(of.schema, of.groups).filter((field) => !words.has(field))).toEqual([])
@@ -64,7 +64,7 @@ describe('the pages', () => {
 })
 
 describe('the command line', () => {
-  const page = read('docs/guide/cli.md')
+  const page = read('docs/reference/cli.md')
   const documented = [...page.matchAll(/^\| \[`ralph ([a-z-]+)`\]/gm)].map(([, name = '']) => name)
 
   it('has the commands of the table, and no others', async () => {

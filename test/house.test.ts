@@ -1,8 +1,10 @@
-import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { findKnots } from '../scripts/house/knots.mjs'
+import { findExcess, limits } from '../scripts/house/limits.mjs'
 import { findViolations } from '../scripts/house/voice.mjs'
 import { root } from './support/paths.ts'
 
@@ -18,6 +20,9 @@ describe('the voice check', () => {
     ['export const stateOf = (x: X) => x.state', 'name ends in Of'],
     ['async function keysOf() {}', 'name ends in Of'],
     ['export type Wanted = { readonly name: string }', 'type is a bare participle'],
+    ['// Waits for ever where none can be had.', 'odd word'],
+    ['const told = readEvents()', 'odd name'],
+    ['listeners.forEach((hear) => hear(key))', 'odd name'],
     ['type Request = { readonly id: string }', 'name shadows a global'],
   ])('refuses %j', (text, rule) => {
     expect(rulesFor(text)).toContain(rule)
@@ -61,6 +66,42 @@ describe('the folders of one layer', () => {
       .filter((name) => /\.tsx?$/.test(name) && !/\.test\.|\.d\.ts$/.test(name))
       .map((name) => ({ path: `src/${name}`, text: readFileSync(join(root, 'src', name), 'utf8') }))
     expect(findKnots(sources)).toEqual([])
+  })
+})
+
+describe('the limits of the house', () => {
+  const files = (count: number, text: string) =>
+    Array.from({ length: count }, (_, n) => ({ path: `src/cli/live/f${n}.ts`, text }))
+  const lines = (count: number, line: string) => [{ path: 'src/x.ts', text: `${line}\n`.repeat(count) }]
+
+  it.each([
+    ['a folder with too many files', files(limits.filesPerFolder, ''), files(limits.filesPerFolder + 1, '')],
+    ['too many module-level lets', lines(limits.moduleLets, 'let x = 1'), lines(limits.moduleLets + 1, 'let x = 1')],
+    [
+      'too many branches on mode and protocol',
+      lines(limits.modeBranches, "if (mode === 'ralph') x()"),
+      [...lines(limits.modeBranches, "if (mode !== 'standard') x()"), ...lines(1, "protocol === 'classic'")],
+    ],
+  ])('refuse %s, and allow one less', (_, allowed, refused) => {
+    expect(findExcess(allowed)).toEqual([])
+    expect(findExcess(refused)).toEqual([expect.stringContaining('at most')])
+  })
+
+  it('allow what has a scope', () => {
+    expect(findExcess(lines(100, '  let count = 0'))).toEqual([])
+  })
+
+  it('make the command fail', async () => {
+    const copy = mkdtempSync(join(tmpdir(), 'ralph-house-'))
+    onTestFinished(() => rmSync(copy, { recursive: true }))
+    cpSync(join(root, 'scripts'), join(copy, 'scripts'), { recursive: true })
+    for (const folder of ['src/cli/live', 'test', 'bench', 'conformance'])
+      mkdirSync(join(copy, folder), { recursive: true })
+    const check = () => spawnSync(process.execPath, ['scripts/house.mjs', '--check'], { cwd: copy, encoding: 'utf8' })
+    expect(check()).toMatchObject({ status: 0, stderr: '' })
+
+    for (const { path } of files(limits.filesPerFolder + 1, '')) writeFileSync(join(copy, path), '')
+    expect(check()).toMatchObject({ status: 1, stderr: expect.stringMatching(/^src\/cli\/live has 25 files/) })
   })
 })
 

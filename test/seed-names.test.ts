@@ -32,7 +32,7 @@ const learning: PerIterationHook = {
   enabled: false,
 }
 
-describe('the types of seed 004 (rows 15, 223-230, 261-266)', () => {
+describe('the types of seed 004 (rows 15, 223-230, 261-264, 266)', () => {
   it('accept what is typed as in the seed', () => {
     expectTypeOf<Seed.PerIterationHook>().toExtend<PerIterationHook>()
     expectTypeOf<Seed.DynamicStep>().toExtend<DynamicStep>()
@@ -47,6 +47,9 @@ describe('the types of seed 004 (rows 15, 223-230, 261-266)', () => {
     expectTypeOf<RalphConfig>().toExtend<Seed.RalphConfig>()
     expectTypeOf<HookTask['hook-id']>().toEqualTypeOf<string>()
     expectTypeOf<RalphExitInfo['final-summary']>().toEqualTypeOf<string | null | undefined>()
+    expectTypeOf<CompiledProgress>().toExtend<Seed.CompiledProgress>()
+    expectTypeOf<HookTask>().toExtend<Seed.HookTask>()
+    expectTypeOf<RalphExitInfo>().toExtend<Seed.RalphExitInfo>()
     expectTypeOf<CompiledProgress['sprint-id']>().toEqualTypeOf<string>()
     expectTypeOf<CompiledProgress['mode']>().toEqualTypeOf<'standard' | 'ralph'>()
     expectTypeOf<CompiledProgress['dynamic-steps'][number]['added-in-iteration']>().toEqualTypeOf<number>()
@@ -133,7 +136,7 @@ const unusedOptions: LoopOptions = {
   },
 }
 
-it('compiles with the function of the name in 004:93', () => {
+it('compiles with the function of the name in 004:93 (row 244)', () => {
   const text = readFileSync(join(root, 'assets/workflows/ralph.yaml'), 'utf8')
   const { progress } = compile({
     sprint: { file: 'SPRINT.yaml', text: 'workflow: ralph\ngoal: g\n' },
@@ -144,7 +147,7 @@ it('compiles with the function of the name in 004:93', () => {
   expect(progress?.mode).toBe('ralph')
 })
 
-it('has the client of the API at ralph-mode/client', async () => {
+it('has the client of the API at ralph-mode/client (row 156)', async () => {
   const called: string[] = []
   const client = createClient({
     baseUrl: 'http://backend.invalid',

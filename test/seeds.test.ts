@@ -13,7 +13,7 @@ const Row = z.strictObject({
   /** Why the user is better off. */
   why: z.string().min(10).optional(),
   note: z.string().optional(),
-  /** A text in a file: the title of a test, or a line of a page. */
+  /** The title of a test, which carries the number of the row. */
   evidence: z.strictObject({ file: z.string(), text: z.string().min(1) }),
 })
 const rows = z.array(Row).parse(JSON.parse(readFileSync(join(root, 'docs/seeds.json'), 'utf8')))
@@ -23,11 +23,11 @@ it('lists all 269 requirements once, in order', () => {
 })
 
 it.each(rows.map((row) => [row.row, row.seed, row] as const))(
-  'row %i (%s) has its evidence',
-  (_, __, { evidence, verdict, why }) => {
-    const path = join(root, evidence.file)
-    expect(existsSync(path), `${evidence.file} exists`).toBe(true)
-    expect(readFileSync(path, 'utf8')).toContain(evidence.text)
+  'row %i (%s) has its evidence: a test that carries its number',
+  (row, _, { evidence, verdict, why }) => {
+    expect(evidence.file).toMatch(/\.test\.ts$/)
+    expect(listTitles(evidence.file)).toContain(evidence.text)
+    expect(listRowNumbers(evidence.text)).toContain(row)
     expect({ isDifferent: verdict === 'differently', hasReason: why !== undefined && why.endsWith('.') }).toEqual({
       isDifferent: why !== undefined,
       hasReason: why !== undefined,
@@ -35,7 +35,29 @@ it.each(rows.map((row) => [row.row, row.seed, row] as const))(
   },
 )
 
+it('finds row numbers in titles, and refuses a title without them', () => {
+  expect(listRowNumbers('does it (rows 1, 3-5, 9)')).toEqual([1, 3, 4, 5, 9])
+  expect(listRowNumbers('does it (row 12)')).toEqual([12])
+  expect(listRowNumbers('does 12 of them')).toEqual([])
+})
+
 it('shows them on docs/seeds.md', () => {
   const check = () => execFileSync(process.execPath, [join(root, 'scripts/seeds.mjs'), '--check'], { cwd: root })
   expect(check).not.toThrow()
 })
+
+/** Titles of tests in a file: the first argument of `it` and `describe`, also after `.each(…)`. */
+function listTitles(file: string): string[] {
+  const path = join(root, file)
+  expect(existsSync(path), `${file} exists`).toBe(true)
+  const calls = /(?:\b(?:it|describe)(?:\.runIf\([^)]*\))?|\))\(\s*(['"`])((?:\\.|(?!\1).)*)\1/g
+  return [...readFileSync(path, 'utf8').matchAll(calls)].map(([, , title = '']) => title.replaceAll("\\'", "'"))
+}
+
+/** `(row 4)` or `(rows 1, 3-5)` in a title. */
+function listRowNumbers(title: string): number[] {
+  const [, list = ''] = /\brows? (\d[\d, -]*)/.exec(title) ?? []
+  return [...list.matchAll(/(\d+)(?:-(\d+))?/g)].flatMap(([, first, last = first]) =>
+    Array.from({ length: Number(last) - Number(first) + 1 }, (_, index) => Number(first) + index),
+  )
+}

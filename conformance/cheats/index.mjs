@@ -1,6 +1,15 @@
 import { knowsNode } from './knows-node.mjs'
 import { knowsGo, knowsMake, knowsPytest, knowsRust, knowsUnittest } from './knows-others.mjs'
 import { settingsDependencies, settingsNode, settingsWorkspaces } from './settings-node.mjs'
+import { knowsRoomNode, knowsRoomOthers, timeRoom } from './knows-room.mjs'
+import {
+  settingsDependenciesMore,
+  settingsNodeMore,
+  settingsPytestMore,
+  settingsRustMore,
+  settingsUnittestMore,
+  settingsWorkspacesMore,
+} from './settings-more.mjs'
 import { settingsGo, settingsMake, settingsRust } from './settings-others.mjs'
 import { settingsPytest, settingsUnittest } from './settings-python.mjs'
 import { stateChecks } from './state-checks.mjs'
@@ -26,6 +35,8 @@ export const cheats = [
     settingsRust,
     settingsGo,
   ],
-  ...[knowsNode, knowsPytest, knowsUnittest, knowsRust, knowsGo, knowsMake],
-  ...[time, timeMake],
+  ...[settingsNodeMore, settingsDependenciesMore, settingsWorkspacesMore],
+  ...[settingsPytestMore, settingsUnittestMore, settingsRustMore],
+  ...[knowsNode, knowsPytest, knowsUnittest, knowsRust, knowsGo, knowsMake, knowsRoomNode, knowsRoomOthers],
+  ...[time, timeMake, timeRoom],
 ].flat()

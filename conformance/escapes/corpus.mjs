@@ -1,7 +1,8 @@
+import { deputyCases } from './cases/deputy.mjs'
 import { files } from './cases/files.mjs'
 import { networkCases } from './cases/network.mjs'
 import { stateCases } from './cases/state.mjs'
 import { systemCases } from './cases/system.mjs'
 
 /** Every way out that was thought of. `id` is unique within its class. */
-export const corpus = [...files, ...stateCases, ...systemCases, ...networkCases]
+export const corpus = [...files, ...stateCases, ...systemCases, ...networkCases, ...deputyCases]

@@ -110,72 +110,94 @@ async function createMachine() {
  * Runs one case in a cell of its own. `ralph` is the code under test: openSandbox and superviseProcess; `cell` a member of the
  * registry with the tools of its probe.
  */
-export async function tryEscape({ ralph, cell, tools, services }, { sh, outside }) {
-  const { base, abstract, close } = await createMachine()
+export async function tryEscape(lab, { sh, first, outside, ofImage }) {
+  const machine = await createMachine()
   try {
-    const cwd = join(base, 'project')
     const left = `7311.${Math.trunc(Math.random() * 1e9)}1`
-    const sprintDir = join(cwd, '.claude/sprints/s1')
-    const folder = join(sprintDir, 'attempts/1-1')
-    const env = {
-      PATH: process.env.PATH,
-      HOME: join(base, 'home'),
-      LC_ALL: 'C',
-      OUTSIDE: join(base, 'outside'),
-      HOST_TMP: join(base, 'outside'),
-      PROJECT: cwd,
-      SPRINT: sprintDir,
-      ATTEMPT: folder,
-      PACKAGE: packageFolder,
-      OUTER_PID: `${process.pid}`,
-      ORIGIN_PORT: `${services.originPort}`,
-      TLS_PORT: `${services.tlsPort}`,
-      ABSTRACT: abstract,
-      LEFT: left,
-    }
-    const network = {
-      allow: ['registry.npmjs.org', 'public.test', `inside.test:${services.originPort}`],
-      private: [`allowed.test:${services.originPort}`, `allowed.test:${services.tlsPort}`],
-    }
-    const names = { 'allowed.test': ['127.0.0.1'], 'inside.test': ['127.0.0.1'], 'public.test': ['127.0.0.1'] }
-    const resolve = async (host) => names[host] ?? Promise.reject(new Error(`${host} has no address`))
-    const driver = {
-      name: 'claude',
-      state: () => ['.claude'],
-      settings: () => ['.claude/settings.json', '.claude/commands'],
-    }
-    const spec = { network, limits: {}, read: [], write: [], keys: 'real' }
-    const sandbox = ralph.openSandbox({ cell, tools, spec, ralphHomes: [join(base, 'home/.ralph')], resolve })
-    const command = { file: '/bin/sh', args: ['-c', `echo BEGIN\n${sh}`], env }
-    const place = { driver, folder, sprintDir, cwd }
-    const wrapped = cell.kind === 'none' ? command : await sandbox.around(command, place)
-    const job = { folder, ...wrapped, cwd, stdin: '', files: { 'mcp-token': 'x\n' }, mark: folder, graceMs: 500 }
-    const until = AbortSignal.timeout(20_000)
-    const end = await ralph.superviseProcess({ ...job, onOutput: () => {}, overdue: () => undefined, signal: until })
-    if (cell.kind !== 'none') await sandbox.clear(place)
-    const read = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : '')
-    const look = {
-      home: (name) => read(join(base, 'home', name)),
-      has: (name) => existsSync(join(base, name)),
-      hostHas: existsSync,
-      groupKilled: end.lost,
-      setUserIds: setUserIdFiles(base),
-      hostname: hostname(),
-      left: await isLeft(`sleep\0${left}`),
-      tls: services.seen.tls,
-    }
-    const isCut = !read(join(folder, 'transcript.jsonl')).startsWith('BEGIN')
+    const place = { ...machine, left, asked: [], sprintDir: join(machine.base, 'project/.claude/sprints/s1') }
+    if (first) await runAttempt(lab, place, { script: first, number: 1 })
+    const { folder, ...end } = await runAttempt(lab, place, { script: sh, number: 2 })
+    const printed = read(join(folder, 'transcript.jsonl'))
+    const isCut = !printed.startsWith('BEGIN')
     const errors = read(join(folder, 'stderr.log')).trim().split('\n').at(-1) ?? ''
-    return { escaped: end.code === 0 || isCut || outside?.(look) === true, code: end.code, errors }
+    // A container has such files of its own; those of the machine would look the same from outside.
+    const isOwn = ofImage && lab.cell.kind === 'container' && printed !== `BEGIN\n${outsideOutput(sh)}`
+    const escaped = (end.code === 0 && !isOwn) || isCut || outside?.(await lookFromOutside(lab, place, end)) === true
+    return { escaped, code: end.code, errors: isOwn && end.code === 0 ? 'only what the image brings' : errors }
   } finally {
-    close()
+    machine.close()
   }
 }
+
+const driver = {
+  name: 'claude',
+  state: () => ['.claude'],
+  settings: () => ['.claude/settings.json', '.claude/commands'],
+}
+const addresses = { 'allowed.test': ['127.0.0.1'], 'inside.test': ['127.0.0.1'], 'public.test': ['127.0.0.1'] }
+
+/** A later run of Ralph opens its own sandbox, so each attempt has one. */
+async function runAttempt({ ralph, cell, tools, services }, { base, asked, sprintDir, ...more }, { script, number }) {
+  const cwd = join(base, 'project')
+  const folder = join(sprintDir, `attempts/${number}-1`)
+  const network = {
+    allow: ['registry.npmjs.org', 'public.test', `inside.test:${services.originPort}`],
+    private: [`allowed.test:${services.originPort}`, `allowed.test:${services.tlsPort}`],
+  }
+  const resolve = async (host) => {
+    asked.push(host)
+    return addresses[host] ?? Promise.reject(new Error(`${host} has no address`))
+  }
+  const spec = { network, limits: {}, read: [], write: [], keys: 'real' }
+  const sandbox = ralph.openSandbox({ cell, tools, spec, ralphHomes: [join(base, 'home/.ralph')], resolve })
+  const env = { ...describeMachine({ base, services, ...more }), SPRINT: sprintDir, ATTEMPT: folder }
+  const command = { file: '/bin/sh', args: ['-c', `echo BEGIN\n${script}`], env }
+  const place = { driver, folder, sprintDir, cwd }
+  const wrapped = cell.kind === 'none' ? command : await sandbox.around(command, place)
+  const job = { folder, ...wrapped, cwd, stdin: '', files: { 'mcp-token': 'x\n' }, mark: folder, graceMs: 500 }
+  const until = AbortSignal.timeout(60_000)
+  const end = await ralph.superviseProcess({ ...job, onOutput: () => {}, overdue: () => undefined, signal: until })
+  if (cell.kind !== 'none') await sandbox.clear(place)
+  return { folder, ...end }
+}
+
+/** Variables by which a case finds what it attacks. */
+const describeMachine = ({ base, abstract, left, services }) => ({
+  PATH: process.env.PATH,
+  HOME: join(base, 'home'),
+  LC_ALL: 'C',
+  OUTSIDE: join(base, 'outside'),
+  HOST_TMP: join(base, 'outside'),
+  PROJECT: join(base, 'project'),
+  PACKAGE: packageFolder,
+  OUTER_PID: `${process.pid}`,
+  ORIGIN_PORT: `${services.originPort}`,
+  TLS_PORT: `${services.tlsPort}`,
+  ABSTRACT: abstract,
+  LEFT: left,
+})
+
+const lookFromOutside = async ({ ralph, services }, { base, left, asked }, end) => ({
+  home: (name) => read(join(base, 'home', name)),
+  has: (name) => existsSync(join(base, name)),
+  hostHas: existsSync,
+  groupKilled: end.lost,
+  setUserIds: setUserIdFiles(base),
+  hostname: hostname(),
+  left: await isLeft(`sleep\0${left}`),
+  tls: services.seen.tls,
+  asked,
+  ralphReads: (name) => ralph.readPlainText(join(base, name)),
+})
+
+const read = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : '')
+
+const outsideOutput = (sh) => spawnSync('/bin/sh', ['-c', sh], { encoding: 'utf8' }).stdout
 
 const setUserIdFiles = (folder) =>
   readdirSync(folder, { recursive: true }).filter((name) => {
     const found = lstatSync(join(folder, name), { throwIfNoEntry: false })
-    return found?.isFile() && (found.mode & 0o4000) !== 0
+    return found?.isFile() && (found.mode & (process.getuid?.() === 0 ? 0o6000 : 0o4000)) !== 0
   })
 
 /** Looks again for a moment: what is being killed may still be there. */

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // Tries to get out of a cell in every way of the corpus, and looks from outside afterwards:
-//   npx tsc -b src/agents && node conformance/escapes/run.mjs --cell bubblewrap|namespaces|none [--only text] [--sample] [--write]
+//   npx tsc -b src/agents && node conformance/escapes/run.mjs --cell bubblewrap|namespaces|container|none [--only text] [--sample] [--write]
+// For a container: --command 'podman --runtime runc' and --image, a name or a folder with a whole system.
 // Exit code 1 if one succeeds. With --write the table goes into docs/escapes.md.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -12,6 +13,8 @@ import { openServices, tryEscape } from './lab.mjs'
 const { values } = parseArgs({
   options: {
     cell: { type: 'string', default: 'bubblewrap' },
+    command: { type: 'string' },
+    image: { type: 'string' },
     only: { type: 'string' },
     sample: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
@@ -27,9 +30,10 @@ const { cells } = await import(new URL('agents/cells/registry.js', dist))
 const ralph = {
   ...(await import(new URL('agents/cells/sandbox.js', dist))),
   ...(await import(new URL('platform/processes/supervised-process.js', dist))),
+  ...(await import(new URL('platform/files/files.js', dist))),
 }
 const cell = cells[values.cell]
-const machine = { platform: process.platform, path: process.env.PATH ?? '', cwd: '/' }
+const machine = { platform: process.platform, path: process.env.PATH ?? '', cwd: '/', container: containerSettings() }
 const found = cell ? await cell.probe(machine) : { available: false, reason: 'there is no such cell' }
 if (!found.available) fail(`${values.cell}: ${found.reason}`)
 const services = await openServices()
@@ -39,7 +43,8 @@ const harmless = ['read', 'sprint', 'environment', 'leftover']
 if (cell.kind !== 'none') await checkWalls()
 
 const chosen = corpus.filter(
-  ({ id }, index) => (!values.only || id.includes(values.only)) && (!values.sample || index % 9 === 0),
+  ({ class: kind, id }, index) =>
+    (!values.only || `${kind}/${id}`.includes(values.only)) && (!values.sample || index % 9 === 0),
 )
 const waiting = (cell.kind === 'none' ? chosen.filter((each) => harmless.includes(each.class)) : chosen).map(
   (each, index) => ({ ...each, index }),
@@ -65,6 +70,11 @@ async function work() {
   }
 }
 
+function containerSettings() {
+  const { command, image } = values
+  return { ...(command && { command: command.split(' ') }), ...(image && { image }) }
+}
+
 /** One harmless look before anything that would do harm: that there are walls at all. */
 async function checkWalls() {
   const sh = 'touch /usr/.ralph-escape 2>/dev/null || kill -0 "$OUTER_PID" 2>/dev/null || test "$(id -u)" = 0'
@@ -85,7 +95,7 @@ function withInheritedDescriptors() {
 
 function lastWords(text) {
   const known =
-    /(Permission denied|Operation not permitted|Read-only file system|Device or resource busy|No such file or directory|Network is unreachable|Connection refused|Invalid argument|Invalid cross-device link|No such process|Temporary failure in name resolution|\bE(?:PERM|ACCES|ROFS|BUSY|NOENT|XDEV|NOSYS)\b)/
+    /(Permission denied|Operation not permitted|Read-only file system|Device or resource busy|No such file or directory|Network is unreachable|Connection refused|Invalid argument|Invalid cross-device link|No such process|only what the image brings|Temporary failure in name resolution|\bE(?:PERM|ACCES|ROFS|BUSY|NOENT|XDEV|NOSYS)\b)/
   return known.exec(text)?.[1] ?? ''
 }
 
@@ -108,7 +118,10 @@ function write() {
     .split(/^(?=## )/m)
     .slice(1)
     .filter((part) => !part.startsWith(`${heading}\n`))
-  writeFileSync(path, `${[intro, ...[...others.map((part) => part.trim()), table].toSorted()].join('\n\n')}\n`)
+  writeFileSync(
+    path,
+    `${[intro, ...[...others.map((part) => part.trim()), table].toSorted((a, b) => a.localeCompare(b, 'en'))].join('\n\n')}\n`,
+  )
 }
 
 function fail(text) {

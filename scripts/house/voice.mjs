@@ -11,6 +11,9 @@ const oddWords = [
   [/\bso many\b/gi, 'at most N, this many'],
   [/\bmeanwhile\b/gi, 'during that time; name the event'],
   [/\bany more\b/gi, 'no longer'],
+  [/\bfor ever\b/gi, 'forever'],
+  [/\ball the same\b/gi, 'still, anyway'],
+  [/\b(?:can|may|could) be had\b/gi, 'name who provides it'],
 ]
 
 const participles =
@@ -18,6 +21,8 @@ const participles =
 const suffixOf = /^(?:export )?(?:(?:async )?function\*? |const |let )([A-Za-z]\w*Of)\b/gm
 const shadows =
   /^(?:export )?(?:(?:async )?function\*? |const |let |type |interface |class )(Record|Request|Response|Event|Map|Set|fetch|setTimeout|clearTimeout|escape|window|name|status|close|open|stop|print)\b/gm
+/** Local names of the old dialect: a listener is a listener, an event is an event. Facts and commands keep their words (`'told'`). */
+const oddNames = /(?:\b(?:const|let) |[(,] ?)(told|hear|heard|hearing)\b(?=[ ,:)=])(?!:)/g
 /** `close`, `open`, `stop` and friends are globals of browsers only; a module may define them. */
 const allowedShadows = new Set(['name', 'status', 'close', 'open', 'stop', 'print', 'Event'])
 
@@ -59,6 +64,8 @@ function titlesIn(text) {
   })
 }
 
+const isProduct = (path) => path.startsWith('src/') && !path.includes('.test.')
+
 function namesIn(path, text) {
   const at = (index) => text.slice(0, index).split('\n').length
   const rule = (pattern, name, keep = () => true) =>
@@ -68,6 +75,7 @@ function namesIn(path, text) {
   return [
     ...rule(suffixOf, 'name ends in Of (use a verb)'),
     ...rule(participles, 'type is a bare participle (use a noun)'),
+    ...(isProduct(path) ? rule(oddNames, 'odd name (say what it holds or does)') : []),
     ...rule(shadows, 'name shadows a global', (name) => !allowedShadows.has(name)),
   ]
 }

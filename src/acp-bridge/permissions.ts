@@ -1,3 +1,4 @@
+import { clipText } from '../contract/text.ts'
 import type { RequestPermissionRequest, RequestPermissionResponse } from '@agentclientprotocol/sdk'
 
 /** A decision that only the user can make. */
@@ -33,7 +34,4 @@ export function describePermission({ toolCall, options }: RequestPermissionReque
   }
 }
 
-const clipJson = (value: unknown): string => {
-  const text = JSON.stringify(value)
-  return text.length <= 500 ? text : `${text.slice(0, 500)}…`
-}
+const clipJson = (value: unknown): string => clipText(JSON.stringify(value), 500)

@@ -11,6 +11,8 @@ import { writeFileAtomic } from '../platform/files/atomic-file.ts'
 import { createFolder, exists, readTextIfExists } from '../platform/files/files.ts'
 import type { AccountLimits, Ports } from '../runtime/ports.ts'
 import type { createDiskPort } from '../storage/sprint/disk.ts'
+import { isTelemetryOn } from '../telemetry/telemetry.ts'
+import { createTraceparents } from '../telemetry/trace-context.ts'
 import type { LocalAgent } from './local-agents.ts'
 import { createTaskLock } from './notes.ts'
 import type { MachinePolicy } from './policy.ts'
@@ -60,6 +62,7 @@ export async function createAgentPorts(options: AgentPortOptions): Promise<Ports
     },
     createDisk: options.disk,
     observe,
+    ...(isTelemetryOn(env) && { traceparent: createTraceparents({ sprint: sprintId, parent: undefined }) }),
   })
   await createFirstCheckpoint(sprintDir, ports.workspace)
   const shell = policy?.guardShell(ports.shell) ?? ports.shell
@@ -85,13 +88,14 @@ async function createFirstCheckpoint(sprintDir: string, workspace: Ports['worksp
 async function createAgentSandbox(options: AgentPortOptions): Promise<Sandbox | undefined> {
   const { agent, progress, env, ralphHomes, observe, sprintId } = options
   const alsoWritable = isNotesProtocol(progress.protocol) ? [agent.notes] : []
+  options.policy?.assertWalls(progress)
   const protection = await protectionFor({ walls: progress, env, cwd: agent.folder, ralphHomes, alsoWritable })
   options.policy?.assertProtection(protection)
   const { sandbox, text } = protection
-  const told = join(agent.home, 'protection', sprintId)
-  if ((await readTextIfExists(told)) === text) return sandbox
+  const loggedFile = join(agent.home, 'protection', sprintId)
+  if ((await readTextIfExists(loggedFile)) === text) return sandbox
   observe({ type: 'note', level: 'info', text: `sandbox: ${text}` })
-  await createFolder(dirname(told))
-  await writeFileAtomic(told, text)
+  await createFolder(dirname(loggedFile))
+  await writeFileAtomic(loggedFile, text)
   return sandbox
 }

@@ -83,7 +83,7 @@ async function createMachine(disk?: AgentsServerOptions['disk'], update?: string
 }
 
 describe('an agents-server', () => {
-  it('runs a prompt, reports its events and its outcome, and runs it once however often it is sent', async () => {
+  it('runs a prompt, reports its events and its outcome, and runs it once however often it is sent (rows 175, 179)', async () => {
     const { backend, machineId, agentId, text, prompt, ended, effects } = await createMachine()
     const body = text('effect one\nsay hello there')
     prompt(body)
@@ -223,7 +223,7 @@ describe('an agents-server', () => {
     expect(effects()).toEqual(['first', 'second'])
   })
 
-  it('follows the seed’s notes protocol: task, lock, outcome, and notes that survive a new start', async () => {
+  it('follows the seed’s notes protocol: task, lock, outcome, and notes that survive a new start (rows 168, 172, 178, 186)', async () => {
     const { backend, machineId, agentId, home } = await createMachine()
     const setUp = async (taskDescription: string) => {
       const id = backend.send(machineId, 'ralph-mode-setup', { agentId, taskDescription })

@@ -7,7 +7,7 @@ import { decodeReportReply, decodeRequest, encodeReport, isRequestType } from '.
 import { createSeal } from '../channel/seal.ts'
 import type { Transport } from '../channel/transport.ts'
 import { coalesce } from '../platform/async.ts'
-import { RalphError } from '../contract/errors.ts'
+import { RalphError, errorMessage } from '../contract/errors.ts'
 import { protocolVersions } from '../contract/fleet/channel.ts'
 import type { InstalledProgram } from '../contract/fleet/machine.ts'
 import type { AccountLimits } from '../runtime/ports.ts'
@@ -69,7 +69,7 @@ type ServerParts = AgentsServerOptions & {
   readonly uploader: Uploader
   readonly programs: { found: readonly InstalledProgram[] | undefined }
   /** Listeners for changes of the inventory. */
-  readonly changes: { tell: () => void }
+  readonly changes: { notify: () => void }
   readonly current: { line?: Line }
 }
 
@@ -116,8 +116,8 @@ async function openParts(options: AgentsServerOptions): Promise<ServerParts> {
   const agents = await openAgents(places)
   const lease = openLease()
   const uploader = openUploader()
-  const changes = { tell: () => {} }
-  const changed = () => changes.tell()
+  const changes = { notify: () => {} }
+  const changed = () => changes.notify()
   const limits = openMachineLimits(options.limitsHome ?? home, env)
   const { slots } = settings
   const jobs = openJobs({
@@ -157,7 +157,7 @@ function watchPrograms({ env, programs, changes }: ServerParts): NodeJS.Timeout 
   const look = async () => {
     const before = JSON.stringify(programs.found)
     programs.found = await findPrograms(env)
-    if (JSON.stringify(programs.found) !== before) changes.tell()
+    if (JSON.stringify(programs.found) !== before) changes.notify()
   }
   void look().catch(() => {})
   return setInterval(() => void look().catch(() => {}), programsPollIntervalMs).unref()
@@ -169,7 +169,7 @@ function createMessageHandler(
   updates: Updates,
 ): (message: IncomingMessage, when?: 'now' | 'again') => void {
   const { jobs, agents, mailbox, version, log } = parts
-  const changed = () => parts.changes.tell()
+  const changed = () => parts.changes.notify()
   const commands = createMachineCommands({
     agents,
     jobs,
@@ -222,7 +222,7 @@ function createMessageHandler(
       else if (type === 'ralph-mode-end') inLine(message, when, jobs.turn(messageAgentId(message)))
       else inLine(message, when)
     } catch (error) {
-      log('received an invalid message', { id, type, why: error instanceof Error ? error.message : '' })
+      log('received an invalid message', { id, type, why: errorMessage(error) })
       void answer(message, when)
     }
   }
@@ -295,7 +295,7 @@ async function openMachineLine(parts: ServerParts, handleMessage: (message: Inco
 
 /** Both sides exchange their inventories first; only then work starts and events flow. */
 async function exchangeInventory(line: Line, parts: ServerParts): Promise<void> {
-  const tell = async () => {
+  const sendInventory = async () => {
     const { folder, programs, mailbox } = parts
     const about = {
       ...parts,
@@ -307,7 +307,7 @@ async function exchangeInventory(line: Line, parts: ServerParts): Promise<void> 
     const reply = await line.call('inventory', encodeReport('inventory', { inventory }), 30_000)
     return decodeReportReply('inventory', reply)
   }
-  const { stored, moved = [] } = await tell()
+  const { stored, moved = [] } = await sendInventory()
   // Before any work starts, so that none is done twice.
   for (const agentId of moved) {
     parts.jobs.interrupt({ agentId, when: 'now' })
@@ -322,10 +322,10 @@ async function exchangeInventory(line: Line, parts: ServerParts): Promise<void> 
   const again = coalesce(
     async () => {
       await new Promise((resolve) => setTimeout(resolve, debounceMs))
-      await tell()
+      await sendInventory()
     },
     () => {},
   )
-  parts.changes.tell = again
+  parts.changes.notify = again
   if (parts.programs.found) again()
 }

@@ -1,5 +1,5 @@
 import { RalphError } from '../contract/errors.ts'
-import { createRedactor, findEnvSecrets } from '../contract/redact.ts'
+import { createRedactor, findEnvSecrets } from '../contract/secrets/redact.ts'
 import { runWithTimeout } from '../platform/processes/timed-run.ts'
 import type { HostEnvironment } from '../host/create-ports.ts'
 

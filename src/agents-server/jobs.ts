@@ -2,7 +2,7 @@ import { isNotesProtocol } from '../contract/way.ts'
 import { noop } from '../platform/async.ts'
 import { join, relative } from 'node:path'
 import { RalphError, errorMessage } from '../contract/errors.ts'
-import type { RequestBody } from '../contract/fleet/channel.ts'
+import type { ReportBody, RequestBody } from '../contract/fleet/channel.ts'
 import { MachineFact } from '../contract/fleet/channel-work.ts'
 import { encodeReport } from '../channel/message.ts'
 import type { SprintEvent } from '../contract/events.ts'
@@ -137,7 +137,7 @@ async function runPrompt(job: MachineJob, body: RequestBody<'prompt'>, parts: Jo
   const agent = parts.agents.find(agentId)
   const isNotes = body.asked.kind === 'order' && isNotesProtocol(body.asked.protocol)
   const lock = agent && isNotes ? { lock: await writeTaskLock(agent.notes) } : {}
-  const told = {
+  const reported = {
     promptId,
     agentId,
     endedAt: Date.now(),
@@ -146,7 +146,7 @@ async function runPrompt(job: MachineJob, body: RequestBody<'prompt'>, parts: Jo
     ...(pushed !== undefined && { pushed }),
     ...lock,
   }
-  const report = encodeReport('prompt-ended', told)
+  const report = encodeReport('prompt-ended', reported)
   await sendUntilStored({ id: `prompt-ended:${promptId}`, type: 'prompt-ended', body: report }, job.messageId, parts)
 }
 
@@ -282,7 +282,7 @@ async function runOrder(job: MachineJob, body: RequestBody<'carry-out'>, parts: 
 
 async function performMachineOrder(
   job: MachineJob,
-  { agentId, sprintId, program, order, progress }: RequestBody<'carry-out'>,
+  { agentId, sprintId, program, orderId, order, progress }: RequestBody<'carry-out'>,
   parts: JobContext,
 ) {
   const agent = parts.agents.requireReady(agentId)
@@ -291,9 +291,21 @@ async function performMachineOrder(
   const open = () => createAgentPorts({ ...parts, agent, sprintId, program, progress, observe })
   const ports = await retryOnDiskFull(open, createRoomCheck(agent, observe, parts), signal)
   if ('aborted' in ports) return { reason: 'cancelled' }
-  const fact = await performOrder(order, { progress, ports, signal })
+  const send = (fact: Fact) => {
+    if (fact.type === 'hook-spawned') sendHookProcess({ orderId, agentId, pid: fact.pid }, parts)
+  }
+  const fact = await performOrder(order, { progress, ports, signal, send })
   const kept = await pushWork(agent, sprintId, observe)
   return { ...(fact ? { fact: machineFact(fact) } : { reason: 'cancelled' }), ...kept }
+}
+
+/** Users can do without the process id of a hook, so a full disk does not hold up the hook. */
+function sendHookProcess(body: ReportBody<'hook-spawned'>, { mailbox, log }: JobParts): void {
+  const { orderId, pid } = body
+  const id = `hook-spawned:${orderId}:${pid}`
+  mailbox
+    .send({ id, type: 'hook-spawned', body: encodeReport('hook-spawned', body) })
+    .catch((error: unknown) => log('failed to report the process of a hook', { orderId, why: errorMessage(error) }))
 }
 
 /** For a machine's order, `perform` returns only facts that answer it. */

@@ -1,6 +1,6 @@
-/** Whether work may start: only if the backend was heard from recently, or is connected. */
+/** Whether work may start: only while the backend is connected or was recently. */
 export interface Lease {
-  /** Called when the backend was heard from. */
+  /** Called when a message of the backend arrives. */
   readonly renew: () => void
   /** The line is up and both sides have exchanged their inventories. */
   readonly setReconciled: (isReconciled: boolean) => void

@@ -48,7 +48,7 @@ export interface LocalAgents {
   /** Another machine has taken the agent over: start nothing here, and keep the files. */
   readonly release: (agentId: string) => Promise<void>
   readonly archive: (agentId: string) => Promise<string | undefined>
-  readonly onNew: (hear: (agent: LocalAgent) => void) => void
+  readonly onNew: (listener: (agent: LocalAgent) => void) => void
   readonly close: () => Promise<void>
 }
 
@@ -60,7 +60,7 @@ export type AgentPlaces = WorkspacePlaces & {
 
 export async function openAgents(places: AgentPlaces): Promise<LocalAgents> {
   const known = new Map<string, LocalAgent>()
-  const hearing: ((agent: LocalAgent) => void)[] = []
+  const newAgentListeners: ((agent: LocalAgent) => void)[] = []
   const open = async (file: AgentFile): Promise<LocalAgent> => {
     const home = join(places.agents, file.agentId)
     const before = known.get(file.agentId)
@@ -93,7 +93,7 @@ export async function openAgents(places: AgentPlaces): Promise<LocalAgents> {
       const file = { agentId, name, workspace, folder, archived: false, ...(from && { from: from.commit }) }
       if (from) await restoreFromSnapshot(await open(file), from)
       const agent = await save(file)
-      for (const hear of hearing) hear(agent)
+      for (const listener of newAgentListeners) listener(agent)
       return agent
     },
     release: async (agentId) => {
@@ -110,7 +110,7 @@ export async function openAgents(places: AgentPlaces): Promise<LocalAgents> {
       await save({ agentId, name, workspace, folder, archived: true })
       return kept
     },
-    onNew: (hear) => void hearing.push(hear),
+    onNew: (listener) => void newAgentListeners.push(listener),
     close: async () => {
       await Promise.all([...known.values()].map(({ events }) => events.close()))
     },

@@ -11,7 +11,8 @@ import {
   isFolder,
   listFolder,
   createFolder,
-  readTextIfExists,
+  existsItself,
+  readPlainText,
   realPath,
   removeFile,
 } from '../platform/files/files.ts'
@@ -47,7 +48,7 @@ async function takeOverNotes(folder: string, earlier: string): Promise<void> {
 export async function prepareNotes(folder: string, task: string, now: number, earlier?: string): Promise<void> {
   if (earlier !== undefined) await takeOverNotes(folder, earlier)
   await createFolder(folder)
-  const before = await readTextIfExists(join(folder, readme))
+  const before = readPlainText(join(folder, readme))
   const isWritten = before !== undefined && findLastTask(before) === task.trim()
   if (!isWritten)
     await writeFileAtomic(
@@ -110,7 +111,7 @@ export const createTaskLock = (folder: string): NotesLock => ({
   folder,
   read: () => readLockState(folder),
   restore: async (attempt) => {
-    if ((await readTextIfExists(join(folder, lockedAttemptFile)))?.trim() === attempt) return
+    if (readPlainText(join(folder, lockedAttemptFile))?.trim() === attempt) return
     await createFolder(folder)
     await removeFile(join(folder, outcomeName))
     await writeFileAtomic(join(folder, lockName), '')
@@ -122,8 +123,8 @@ export const createTaskLock = (folder: string): NotesLock => ({
 async function readLockState(folder: string): Promise<LockState> {
   if (!isFolder(folder))
     throw new RalphError('FILE_UNREADABLE', 'the notes folder is gone', { place: { file: folder } })
-  if ((await readTextIfExists(join(folder, lockName))) !== undefined) return { exists: true }
-  const said = (await readTextIfExists(join(folder, outcomeName)))?.trim() ?? ''
+  if (existsItself(join(folder, lockName))) return { exists: true }
+  const said = readPlainText(join(folder, outcomeName))?.trim() ?? ''
   const [, word, text = ''] = /^\W*(done|stuck)\b[\s:.,;–-]*(.*)$/is.exec(said) ?? []
   if (word === undefined) return { exists: false, ...(said !== '' && { text: said }) }
   return { exists: false, outcome: word.toLowerCase() === 'stuck' ? 'stuck' : 'done', text: text.trim() }
@@ -148,7 +149,7 @@ export async function readNotes(folder: string) {
       const facts = await statFile(join(folder, name))
       // A link could point anywhere.
       if (!facts || !isInsideFolder(realPath(join(folder, name)), realPath(folder))) return []
-      const text = facts.size <= maxNoteLength ? await readTextIfExists(join(folder, name)) : undefined
+      const text = facts.size <= maxNoteLength ? readPlainText(join(folder, name)) : undefined
       return [{ name, size: facts.size, updatedAt: facts.changedAt, ...(text !== undefined && { text }) }]
     }),
   )

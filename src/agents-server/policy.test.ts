@@ -39,9 +39,17 @@ it('refuses programs, cells, networks and updates that it does not name', async 
   const policy = await createTestPolicy('programs: [claude]\ncells: [bubblewrap]\nnetwork: [closed, allow-list]\n')
   policy.assertProgram('claude')
   policy.assertProtection({ kind: 'bubblewrap', network: 'closed' })
+  policy.assertWalls({ cell: { kind: 'container', container: { image: 'debian:12' } }, network: { allow: ['a.test'] } })
   const refusals = [
     () => policy.assertProgram('codex'),
     () => policy.assertProgram('command:id'),
+    () => policy.assertWalls({ cell: { read: ['/'] } }),
+    () => policy.assertWalls({ cell: { write: ['/'] } }),
+    () => policy.assertWalls({ network: { private: ['127.0.0.1:22'] } }),
+    () => policy.assertWalls({ cell: { network: { private: ['127.0.0.1:22'] } } }),
+    () => policy.assertWalls({ cell: { container: { command: ['sh', '-c', 'id'] } } }),
+    () => policy.assertWalls({ cell: { container: { run: ['--privileged'] } } }),
+    () => policy.assertWalls({ cell: { container: { image: '/' } } }),
     () => policy.assertProtection({ kind: 'none', network: 'closed' }),
     () => policy.assertProtection({ kind: 'bubblewrap', network: 'open' }),
     () => policy.assertUpdate(),
@@ -54,6 +62,11 @@ it('allows programs with a driver and no commands if it is empty', async () => {
   policy.assertProgram('claude')
   expect(() => policy.assertProgram('command:id')).toThrow('does not allow')
   expect(await run(policy, 'id')).toMatchObject({ exitCode: null })
+})
+
+it('can be shown to people as a whole, defaults too', async () => {
+  const { lines } = await createTestPolicy('programs: [claude, codex]')
+  expect(lines).toEqual(['programs: claude, codex', 'commands: none', 'widen: false', 'updates: false'])
 })
 
 it('limits nothing if there is no file', async () => {

@@ -1,8 +1,10 @@
 import { join } from 'node:path'
 import { parse } from 'yaml'
 import { z } from 'zod'
+import type { WallSettings } from '../agents/cells/cell-request.ts'
 import type { Protection } from '../agents/cells/protection.ts'
-import { RalphError } from '../contract/errors.ts'
+import { CellKind, findWidening } from '../contract/cell.ts'
+import { RalphError, errorMessage } from '../contract/errors.ts'
 import { isCallersCommand } from '../contract/fleet/machine-grant.ts'
 import { readTextIfExists } from '../platform/files/files.ts'
 import type { ShellRunner } from '../runtime/ports.ts'
@@ -14,8 +16,10 @@ const PolicyFile = z.strictObject({
   /** Commands of checks, gates and hooks, word for word; `*`: any. Default: none. */
   commands: z.array(z.string()).default([]),
   /** Cells in which an agent may run. Default: any. */
-  cells: z.array(z.enum(['bubblewrap', 'namespaces', 'container', 'none'])).optional(),
+  cells: z.array(CellKind).optional(),
   network: z.array(z.enum(['open', 'closed', 'allow-list'])).optional(),
+  /** Whether a sprint may show its cell more of this machine: `read`, `write`, `private` hosts, options of a container. */
+  widen: z.boolean().default(false),
   /** Folders that workspaces must be in, besides those named by `join`. */
   roots: z.array(z.string().startsWith('/')).optional(),
   /** Whether the backend may ask for updates; the command is the one of `join --update`. */
@@ -25,11 +29,15 @@ const PolicyFile = z.strictObject({
 /** Every method throws MACHINE_REFUSED with the reason, which the machine reports to the backend. */
 export interface MachinePolicy {
   readonly assertProgram: (program: string) => void
+  /** Before any of it is tried. */
+  readonly assertWalls: (walls: WallSettings) => void
   readonly assertProtection: (protection: Pick<Protection, 'kind' | 'network'>) => void
   readonly assertUpdate: () => void
   /** A refused command is not started; its result says why. */
   readonly guardShell: (shell: ShellRunner) => ShellRunner
   readonly roots: readonly string[] | undefined
+  /** The whole of it, for people; absent without a file. */
+  readonly lines?: readonly string[] | undefined
 }
 
 const policyName = 'machine.yaml'
@@ -37,6 +45,7 @@ const policyName = 'machine.yaml'
 /** Without the file the machine does what its backend asks for, as far as `join` allowed it. */
 const openPolicy: MachinePolicy = {
   assertProgram: () => {},
+  assertWalls: () => {},
   assertProtection: () => {},
   assertUpdate: () => {},
   guardShell: (shell) => shell,
@@ -50,14 +59,18 @@ export async function readPolicy(folder: string): Promise<MachinePolicy> {
   if (text === undefined) return openPolicy
   const parsed = PolicyFile.safeParse(parseYaml(text, file))
   if (!parsed.success) throw unreadable(file, describeIssue(parsed.error))
-  return createPolicy(parsed.data)
+  return { ...createPolicy(parsed.data), lines: formatPolicy(parsed.data) }
 }
+
+const formatPolicy = (file: z.output<typeof PolicyFile>): string[] =>
+  Object.entries(file).map(([name, value]) => `${name}: ${Array.isArray(value) ? value.join(', ') || 'none' : value}`)
 
 function createPolicy({
   programs,
   commands,
   cells,
   network,
+  widen,
   roots,
   updates,
 }: z.output<typeof PolicyFile>): MachinePolicy {
@@ -66,6 +79,10 @@ function createPolicy({
     roots,
     assertProgram: (program) => {
       if (programs ? !programs.includes(program) : isCallersCommand(program)) throw refused(`the program "${program}"`)
+    },
+    assertWalls: (walls) => {
+      const widening = findWidening(walls.cell, walls.network)
+      if (widening !== undefined && !widen) throw refused(`"${widening}"`)
     },
     assertProtection: ({ kind, network: reach }) => {
       if (cells && !cells.includes(kind)) throw refused(`an agent in the cell "${kind}"`)
@@ -91,7 +108,7 @@ function parseYaml(text: string, file: string): unknown {
   try {
     return parse(text) ?? {}
   } catch (error) {
-    throw unreadable(file, error instanceof Error ? error.message : String(error))
+    throw unreadable(file, errorMessage(error))
   }
 }
 

@@ -4,7 +4,7 @@ import { decodeRequest, encodeReply, isRequestType } from '../channel/message.ts
 import type { ReceivedMessage } from '../channel/session.ts'
 import { RalphError } from '../contract/errors.ts'
 import type { LiveRequest, RequestBody, RequestReply, RequestType } from '../contract/fleet/channel.ts'
-import type { Redact } from '../contract/redact.ts'
+import type { Redact } from '../contract/secrets/redact.ts'
 import { diskSpace, isFile, readTextIfExists, realPath } from '../platform/files/files.ts'
 import { readRange } from '../platform/files/private-file.ts'
 import type { AccountLimits } from '../runtime/ports.ts'
@@ -67,6 +67,7 @@ export function createQueryHandlers({ agents, jobs, home, env, limits, policy }:
       const patch = await diffIterations(place, { from, to })
       return { ...success, patch: patch.slice(0, maxPatchLength), truncated: patch.length > maxPatchLength }
     },
+    'forget-limit': ({ program }) => limits.record(program, 0).then(() => success),
     notes: async ({ agentId }) => {
       const { notes } = requireKnownAgent(agents, agentId)
       return { ...success, directory: notes, files: await readNotes(notes) }
@@ -82,17 +83,24 @@ export function createQueryHandlers({ agents, jobs, home, env, limits, policy }:
       const { folder } = agents.requireReady(agentId)
       return { ...success, checks: await findChecks(folder) }
     },
-    preflight: async ({ program }) => {
-      policy?.assertProgram(program)
-      const limitUntil = await limits.limitedUntil(program)
-      const { freeBytes } = await diskSpace(home)
-      const found = await inspectProgram(program, env)
-      const limit = limitUntil === undefined ? {} : { limitUntil }
-      return {
-        ...success,
-        preflight: { program: found, ...limit, diskFreeBytes: freeBytes, runsAs: userInfo().username },
-      }
-    },
+    preflight: ({ program }) => inspectStart(program, { home, env, limits, policy }),
+  }
+}
+
+/** What a start of this program would meet on the machine. */
+async function inspectStart(
+  program: string,
+  { home, env, limits, policy }: Pick<QueryParts, 'home' | 'env' | 'limits' | 'policy'>,
+): Promise<RequestReply<'preflight'>> {
+  policy?.assertProgram(program)
+  const limitUntil = await limits.limitedUntil(program)
+  const { freeBytes } = await diskSpace(home)
+  const found = await inspectProgram(program, env)
+  const limit = limitUntil === undefined ? {} : { limitUntil }
+  const own = policy?.lines ? { policy: [...policy.lines] } : {}
+  return {
+    ...success,
+    preflight: { program: found, ...limit, ...own, diskFreeBytes: freeBytes, runsAs: userInfo().username },
   }
 }
 

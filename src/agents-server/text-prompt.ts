@@ -59,8 +59,8 @@ export async function runTextPrompt(
       resume,
       onEvent: (event) => {
         if (event.kind === 'text') messages++
-        const told = { type: 'agent' as const, iteration: 0, attempt: 0, event }
-        agent.events.add({ at: Date.now(), promptId, event: told, attempt })
+        const sprintEvent = { type: 'agent' as const, iteration: 0, attempt: 0, event }
+        agent.events.add({ at: Date.now(), promptId, event: sprintEvent, attempt })
       },
     },
     signal,

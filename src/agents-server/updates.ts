@@ -15,8 +15,8 @@ const replyTimeoutMs = 2000
 
 /** One update per process: afterwards it can only restart. */
 export function createUpdates(how: InstallOptions): Updates {
-  const own: { installed?: string; tell?: (version: string) => void } = {}
-  const done = new Promise<string>((resolve) => (own.tell = resolve))
+  const own: { installed?: string; finish?: (version: string) => void } = {}
+  const done = new Promise<string>((resolve) => (own.finish = resolve))
   return {
     done,
     install: async (version) => {
@@ -30,7 +30,7 @@ export function createUpdates(how: InstallOptions): Updates {
       // The reply is sent now if possible, otherwise by the next start.
       const until = performance.now() + replyTimeoutMs
       while (isWaiting() && performance.now() < until) await sleep(pollIntervalMs)
-      own.tell?.(own.installed)
+      own.finish?.(own.installed)
     },
   }
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { errorMessage } from '../contract/errors.ts'
 import { eq } from 'drizzle-orm'
 import { createAuthority, openAuthority, type Authority } from '../channel/authority.ts'
 import { createTransportPair, type Transport } from '../channel/transport.ts'
@@ -15,6 +16,7 @@ import { openFleet, type OpenFleet } from './open-fleet.ts'
 import { serveHttp } from './serve-http.ts'
 import type { Fleet } from './fleet/fleet.ts'
 import type { ObservedSprints } from './fleet/observed.ts'
+import type { StartedDemo } from '../contract/fleet/operation-routes.ts'
 import { transaction } from './fleet/transaction.ts'
 import type { EventTimes } from './http/streams/event-streams.ts'
 import type { MachineAdmission } from './http/handlers/machines.ts'
@@ -62,9 +64,14 @@ export type BackendOptions = Pick<ListenOptions, 'host' | 'port' | 'tls' | 'behi
   /** Users with a grant may run agents on the machine inside this process. Default: only the local user. */
   readonly shareMachine?: boolean | undefined
   readonly project?: string | undefined
+  /** Starts a demo sprint on this computer; absent: the page offers none. */
+  readonly startDemo?: (() => Promise<StartedDemo>) | undefined
   readonly compiling: Fleet['compiling']
   /** Sprints of this computer that `ralph run` controls; absent: none are observed. */
   readonly observed?: ObservedSprints | undefined
+  /** How long the events of agents and ended prompts are kept; default: 90 days. */
+  readonly historyMs?: number | 'all' | undefined
+  readonly traces?: Fleet['traces']
   readonly settings?: Partial<Fleet['settings']>
   readonly eventTimes?: Partial<EventTimes>
   readonly log: BackendLog
@@ -115,8 +122,7 @@ async function openBackendParts(options: BackendOptions, opened: CloseFunction[]
   let isOver = false
   // Errors after the database is closed are expected.
   const trouble = (error: unknown, doing = 'request') =>
-    isOver ||
-    options.log('warn', error instanceof Error ? error.message : String(error), { doing, stack: errorStack(error) })
+    isOver || options.log('warn', errorMessage(error), { doing, stack: errorStack(error) })
   const onTrouble = (error: Error) => trouble(error, 'database')
   const database = await openDatabase(options.place, { migrations: options.migrations, onError: onTrouble })
   opened.push(() => {
@@ -216,9 +222,9 @@ async function openLines(
   known.asking = asking
   const engine = () => fleet().engine
   const sender = createNotifications({ database, box, engine, now, newId: newUuid, post: createPost(options) })
-  const { compiling, settings = {}, observed, onLost } = options
+  const { compiling, settings = {}, observed, traces, onLost } = options
   const parts = { database, machines: asking, notifications: sender, clock: { now }, newId: newUuid }
-  known.fleet = await openFleet({ ...parts, compiling, observed, settings, logError, onLost })
+  known.fleet = await openFleet({ ...parts, compiling, observed, traces, settings, logError, onLost })
   await sender.resume()
   const unsubscribe = database.signals.on(outboxTopic, (machineId) => lines.wake(machineId))
   const admission = { store, authority, now, log, recordJoin: createJoinRecorder(base) }

@@ -16,8 +16,7 @@ import {
 import type { Fleet } from './fleet/fleet.ts'
 import { dispatchNext } from './sprints/dispatch.ts'
 import { agentTransaction, lockAgent, readSprintRow, sprintTransaction, transaction } from './fleet/transaction.ts'
-import { applyStart } from './sprints/sprints.ts'
-import { applyFact } from './sprints/facts.ts'
+import { applyStart, endWait } from './sprints/sprints.ts'
 import { moveLostSprints } from './machines/takeover.ts'
 import { slotTopic } from './prompts/reports.ts'
 
@@ -81,12 +80,7 @@ const endDueWait = (fleet: Fleet, orderId: string): Promise<void> =>
     const t = await lockAgent({ fleet, tx }, found.agentId)
     const [order] = await t.tx.db.select().from(sprintOrders).where(eq(sprintOrders.id, orderId))
     if (order?.status !== 'open' || order.order.type !== 'wait') return
-    const at = fleet.clock.now()
-    await t.tx.db.update(sprintOrders).set({ status: 'done', endedAt: at }).where(eq(sprintOrders.id, orderId))
-    const { iteration } = order.order
-    const sprint = await readSprintRow(t, order.sprintId)
-    const fact = { type: 'wait-ended' as const, at, iteration }
-    await applyFact(t, sprint, { id: `wait:${orderId}`, fact })
+    await endWait(t, await readSprintRow(t, order.sprintId), order)
     await dispatchNext(t)
   })
 

@@ -43,7 +43,7 @@ export async function serveHttp(
   const { database, box, persons, line, logError } = parts
   const { version, oidc, host, port, tls, publicOrigin, behindProxy, log } = options
   const { lines } = line
-  const feed = createFeed(database, { now, log: logError })
+  const feed = createFeed(database, { now, log: logError, historyMs: options.historyMs })
   const levels = (who: ApiCaller) => readAccessLevels(database, who)
   const events = createEventStreams({ feed, levels, log: logError, times: options.eventTimes })
   const audit = createAuditLog(database, now)
@@ -109,7 +109,8 @@ function createHandlers(
   options: BackendOptions,
   { database, box, line, ticketAddress }: HandlerParts,
 ): AppDeps['handlers'] {
-  const { version, project, migrations, place } = options
+  const { version, project, migrations, place, startDemo } = options
+  const demo = startDemo !== undefined
   const { fleet, sender, admission } = line
   // The scope is an upper bound: what the user may do follows from the role.
   const inviteAddress = async (userId: string) => ({
@@ -118,12 +119,12 @@ function createHandlers(
   })
   const dataFolder = 'dataFolder' in place ? place.dataFolder : undefined
   return {
-    ...peopleHandlers({ database, box, sender, now, newId: newUuid, version, project, ticketAddress }),
+    ...peopleHandlers({ database, box, sender, now, newId: newUuid, version, project, demo, ticketAddress }),
     ...agentHandlers(fleet),
     ...sprintHandlers(fleet),
     ...machineRouteHandlers(fleet, admission, version),
     ...machineGrantHandlers(database, now),
-    ...operationHandlers({ database, dataFolder, migrations, version, now, newId: newUuid, inviteAddress }),
+    ...operationHandlers({ database, dataFolder, migrations, version, now, newId: newUuid, startDemo, inviteAddress }),
   }
 }
 

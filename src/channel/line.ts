@@ -104,7 +104,7 @@ function createLifecycle(transport: Transport) {
       if (isOver) return
       isOver = true
       transport.close(reason)
-      for (const tell of closeHandlers) tell(reason)
+      for (const onClose of closeHandlers) onClose(reason)
     },
   }
 }

@@ -43,9 +43,9 @@ export function createInbound() {
   const closing: ((reason: string) => void)[] = []
   let handler: ((text: string) => void) | undefined
   let why: string | undefined
-  const onClose = (tell: (reason: string) => void): void => {
-    if (why === undefined) closing.push(tell)
-    else tell(why)
+  const onClose = (listener: (reason: string) => void): void => {
+    if (why === undefined) closing.push(listener)
+    else listener(why)
   }
   return {
     onClose,
@@ -71,7 +71,7 @@ export function createInbound() {
     closed: (reason: string): void => {
       if (why !== undefined) return
       why = reason
-      for (const tell of closing) tell(reason)
+      for (const listener of closing) listener(reason)
     },
   }
 }

@@ -6,7 +6,7 @@ type CommandEntry = { readonly summary: string; readonly load: () => Promise<Cli
 export const commands: Readonly<Record<string, CommandEntry>> = {
   init: {
     summary: 'Create a sprint folder with a commented SPRINT.yaml',
-    load: async () => (await import('./commands/init.ts')).init,
+    load: async () => (await import('./commands/setup/init.ts')).init,
   },
   compile: {
     summary: 'Check SPRINT.yaml and its workflow, and write PROGRESS.yaml',
@@ -54,6 +54,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
   pause: { summary: 'Pause a running sprint', load: async () => (await import('./commands/stop.ts')).pause },
   stop: { summary: 'Stop a running sprint', load: async () => (await import('./commands/stop.ts')).stop },
   tell: { summary: 'Send the agent a message', load: async () => (await import('./commands/tell.ts')).tell },
+  prune: {
+    summary: 'Remove old transcripts and checkpoints of a sprint',
+    load: async () => (await import('./commands/prune.ts')).prune,
+  },
   diff: {
     summary: 'Show the changes of an iteration or of the whole sprint',
     load: async () => (await import('./commands/diff.ts')).diff,
@@ -62,13 +66,17 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'Restore the files to their state after an iteration',
     load: async () => (await import('./commands/restore.ts')).restore,
   },
+  finish: {
+    summary: 'Turn the work of a sprint into a commit, a branch or the text of a pull request',
+    load: async () => (await import('./commands/finish.ts')).finish,
+  },
   prompt: {
     summary: 'Print the next prompt',
     load: async () => (await import('./commands/prompt.ts')).prompt,
   },
   agents: {
     summary: 'List installed agents and try one',
-    load: async () => (await import('./commands/agents.ts')).agents,
+    load: async () => (await import('./commands/setup/agents.ts')).agents,
   },
   doctor: {
     summary: 'Check this machine or a sprint, and repair what is safe to repair',
@@ -80,11 +88,11 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
   },
   mcp: {
     summary: 'Serve sprints to an assistant as an MCP server on stdin and stdout',
-    load: async () => (await import('./commands/mcp.ts')).mcp,
+    load: async () => (await import('./commands/setup/mcp.ts')).mcp,
   },
   plugin: {
     summary: 'Install the commands for Claude Code, such as /run-sprint',
-    load: async () => (await import('./commands/plugin.ts')).plugin,
+    load: async () => (await import('./commands/setup/plugin.ts')).plugin,
   },
   serve: {
     summary: 'Run the backend: the page, the API, and agents on this computer',
@@ -108,10 +116,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
   },
   completion: {
     summary: 'Print a shell completion script',
-    load: async () => (await import('./commands/completion.ts')).completionFor(commands),
+    load: async () => (await import('./commands/setup/completion.ts')).completionFor(commands),
   },
   demo: {
     summary: 'Watch a sprint on a sample project: offline, no agent, no API key',
-    load: async () => (await import('./commands/demo.ts')).demo,
+    load: async () => (await import('./commands/setup/demo.ts')).demo,
   },
 }

@@ -52,3 +52,32 @@ it('distinguishes an unreachable backend from an unreachable machine', async () 
 it('refuses a response that does not match the route', async () => {
   await expect(createTestClient(200, { items: 5 }).client.listMachines({})).rejects.toThrow(/items/)
 })
+
+it('repeats a call once if the backend closed the idle connection, with the same key, so that it takes effect once', async () => {
+  const keys: (string | null)[] = []
+  const closed = Object.assign(new TypeError('fetch failed'), {
+    cause: Object.assign(new Error(), { code: 'UND_ERR_SOCKET' }),
+  })
+  const client = createClient({
+    baseUrl: 'http://here',
+    fetch: async (_, init) => {
+      keys.push(new Headers(init?.headers).get('idempotency-key'))
+      if (keys.length === 1) throw closed
+      return Response.json({ items: 5 })
+    },
+  })
+  await expect(client.queuePrompt({ agentId, prompt: 'p' })).rejects.not.toMatchObject({ code: 'BACKEND_UNREACHABLE' })
+  expect(keys).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/), keys[0]])
+
+  keys.length = 0
+  await expect(client.me({})).rejects.not.toMatchObject({ code: 'BACKEND_UNREACHABLE' })
+  expect(keys).toEqual([null, null])
+})
+
+it('repeats no call that may have taken effect and has no key', async () => {
+  let sent = 0
+  const closed = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
+  const client = createClient({ baseUrl: 'http://here', fetch: () => (sent++, Promise.reject(closed)) })
+  await expect(client.changeAgent({ agentId, name: 'n' })).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE' })
+  expect(sent).toBe(1)
+})

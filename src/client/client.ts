@@ -53,17 +53,37 @@ export function createClient(options: ClientOptions = {}): Client {
 
 async function sendCall(name: RouteName, given: Record<string, unknown>, options: ClientOptions & CallOptions) {
   const { method, response } = routes[name]
-  const send = options.fetch ?? fetch
-  const answer = await send(callUrl(name, given, options.baseUrl), {
+  const { fetch: send = fetch, idempotencyKey = method === 'POST' ? createKey() : undefined } = options
+  const request = {
     method,
-    headers: callHeaders(options, method),
+    headers: callHeaders({ ...options, idempotencyKey }, method),
     credentials: 'same-origin',
     ...(options.signal && { signal: options.signal }),
     ...('body' in routes[name] && { body: JSON.stringify(callBody(name, given)) }),
-  }).catch(backendUnreachable)
+  } as const
+  const url = callUrl(name, given, options.baseUrl)
+  const answer = await send(url, request)
+    .catch((error: unknown) => {
+      // The key makes it safe to repeat a call whose effect is unknown.
+      if (isClosedSocket(error) && (method === 'GET' || idempotencyKey !== undefined)) return send(url, request)
+      throw error
+    })
+    .catch(backendUnreachable)
   const json: unknown = await answer.json().catch(() => undefined)
   if (!answer.ok) throw parseProblem(json, answer.status)
   return z.decode<z.ZodType>(response, json)
+}
+
+/** `crypto.randomUUID` exists only on pages that come from this computer or over https. */
+const createKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
+
+const closedSocketCodes: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
+
+/** The backend closes a connection that was idle for a while, perhaps at the moment in which a call reuses it. */
+function isClosedSocket(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  return ('code' in error && closedSocketCodes.has(error.code)) || isClosedSocket(error.cause)
 }
 
 function callUrl(name: RouteName, given: Record<string, unknown>, baseUrl = ''): string {

@@ -20,7 +20,7 @@ export function emitProgress(compilation: Compilation, { hooks, worktree, steps,
   const { sprint, main, settings, sprintId } = compilation
   const { name, owner, created } = sprint.value
   const { goalPrompt, reflectionPrompt, protocol, report } = main.value
-  const { proof, frozen, mayChange, room, seal, sandbox, cell, network } = settings
+  const { proof, frozen, mayChange, room, seal, keep, sandbox, cell, network } = settings
   const { ralph, limits, timeouts, agent, model, doneWhen, review, checkpoint, env, notify, prices } = settings
   return {
     schemaVersion,
@@ -34,7 +34,7 @@ export function emitProgress(compilation: Compilation, { hooks, worktree, steps,
     ...(report === 'optional' && expansion && { report }),
     goal: sprint.value.goal ?? '',
     ralph: { ...ralph, ...omitUndefined({ goalPrompt, reflectionPrompt }), idleCount: 0 },
-    ...omitUndefined({ proof, frozen, mayChange, room, seal, sandbox, cell, network }),
+    ...omitUndefined({ proof, frozen, mayChange, room, seal, keep, sandbox, cell, network }),
     ...omitUndefined({ agent, model, doneWhen, review, checkpoint, env, notify, prices, worktree }),
     limits,
     timeouts,

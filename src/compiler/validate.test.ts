@@ -11,7 +11,7 @@ const library = (files: Readonly<Record<string, string>>): ValidateOptions => ({
   },
 })
 
-describe('a workflow by itself', () => {
+describe('a workflow by itself (row 247)', () => {
   it.each([
     ['the bundled one', bundledRalph],
     ['one with phases', 'name: W\nphases: [{id: a, prompt: "{{sprint.id}}"}]\n'],

@@ -49,11 +49,27 @@ export const CellLimits = fileObject({
   processes: z.int().min(10).optional().describe('Maximum processes and threads in the cell'),
   memory: Size.optional().describe('Maximum memory of all its processes'),
   cpus: z.number().positive().max(1024).optional().describe('Maximum processors, such as 1.5'),
-  disk: Size.optional().describe('Maximum size of each file that it writes'),
+  disk: Size.optional().describe('Maximum that its files may grow by in all, and the maximum size of each'),
 })
 export type CellLimits = z.output<typeof CellLimits>
 
 const path = z.string().regex(/^(?:\/|~\/)[^\0]*$/, { error: 'a path that starts with / or ~/' })
+
+/** Which program starts containers, and from what. */
+export const ContainerSettings = fileObject({
+  command: z
+    .array(z.string().min(1))
+    .min(1)
+    .optional()
+    .describe('The program and its options, such as [podman, --runtime, runc]; default: podman, else docker'),
+  image: z
+    .string()
+    .regex(/^(?:\/|[a-z0-9])\S*$/i, { error: 'an image such as debian:12, or a folder with a whole system' })
+    .optional()
+    .describe('An image; default: that of devcontainer.json, else `ralph-mode`. With podman also a folder'),
+  run: z.array(z.string().startsWith('-')).optional().describe('More options of `run`, such as --device=/dev/kvm'),
+})
+export type ContainerSettings = z.output<typeof ContainerSettings>
 
 const cellKinds = z.enum(['auto', ...CellKind.options])
 /** What agents, checks, hooks and installs of a sprint run in. A bare name is the kind. */
@@ -65,6 +81,7 @@ export const CellSettings = z.union([
     limits: CellLimits.optional().describe('Limits of the cell; a limit that cannot be enforced here stops the start'),
     read: z.array(path).optional().describe('More files and folders that can be read'),
     write: z.array(path).optional().describe('More files and folders that can be written'),
+    container: ContainerSettings.optional().describe('For the kind `container`, and chooses it'),
     keys: z
       .enum(['real', 'placeholder'])
       .optional()
@@ -72,6 +89,20 @@ export const CellSettings = z.union([
   }),
 ])
 export type CellSettings = z.output<typeof CellSettings>
+
+/** What in the settings shows programs in a cell more of the machine than a cell does by itself. */
+export function findWidening(
+  cell: CellSettings | undefined,
+  network: Network | undefined,
+): 'network: private' | 'cell: read and write' | 'options of the container' | undefined {
+  const { read = [], write = [], container, network: own } = typeof cell === 'object' ? cell : {}
+  const reach = own ?? network
+  if (typeof reach === 'object' && (reach.private ?? []).length > 0) return 'network: private'
+  if (read.length + write.length > 0) return 'cell: read and write'
+  // They start a program of their author's, or show a folder of the machine.
+  const isOwn = (container?.command ?? container?.run) !== undefined || container?.image?.startsWith('/') === true
+  return isOwn ? 'options of the container' : undefined
+}
 
 const hosts = z.array(z.string())
 /** Hosts, with ports, that programs in a cell asked for. */

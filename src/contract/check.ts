@@ -38,7 +38,7 @@ const checkFields = {
     .describe('The check gets a random word on its standard input and must print it: code that exits with 0 cannot'),
 }
 
-/** A check as Ralph runs and stores it: whatever its kind, a command decides. */
+/** A check as Ralph runs and stores it. Every kind becomes a command. */
 export const Check = fileObject({
   run: nonEmptyText.describe('Shell command that Ralph runs in the project; exit 0 means passed'),
   ...checkFields,

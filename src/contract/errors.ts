@@ -204,5 +204,10 @@ export class RalphError extends Error {
 export const formatPlace = ({ file, line, column }: Place): string =>
   [file, line, column].filter((part) => part !== undefined).join(':')
 
-/** The message of whatever was thrown. */
-export const errorMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+/** The message of a thrown value of any type. */
+export const errorMessage = (error: unknown): string =>
+  error instanceof Error ? error.message || error.name : String(error)
+
+export const firstErrorLine = (error: unknown): string => errorMessage(error).split('\n')[0] ?? ''
+
+export const toError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)))

@@ -9,9 +9,13 @@ const values = {
   ITEM_ID: 'item-1',
 }
 
-describe('the prompt of a hook', () => {
+describe('the prompt of a hook (rows 113, 115, 116, 118, 119)', () => {
   it.each([
     ['/x $ITERATION_TRANSCRIPT --sprint $SPRINT_ID', '/x t/iteration-5.jsonl --sprint S1'],
+    [
+      '/m42-signs:extract $ITERATION_TRANSCRIPT --auto-apply-high --sprint $SPRINT_ID --phase $PHASE_ID',
+      '/m42-signs:extract t/iteration-5.jsonl --auto-apply-high --sprint S1 --phase step-2',
+    ],
     ['$ITERATION$ITERATION', '55'],
     ['$ITERATION_$PHASE_ID', '5_step-2'],
     ['${ITERATION}st ${SPRINT_ID}', '5st S1'],

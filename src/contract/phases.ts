@@ -144,11 +144,32 @@ export const WorkRef = fileObject({
 export type WorkRef = z.output<typeof WorkRef>
 
 /** Position of a sprint with phases, by index: the first work that is not done. */
-export const Current = fileObject({
+const Current = fileObject({
   phase: z.int().describe('Index of the phase, from 0'),
   step: z.int().nullable().describe('Index of the item'),
   subPhase: z.int().nullable().describe('Index of the part of the item'),
 })
+
+/** Work of a sprint with phases that runs beside other work, as in seed 004. */
+export const ParallelTask = fileObject({
+  id: z.string().describe('Item and phase, or the phase alone'),
+  stepId: Id.optional().describe('Id of the item; absent: a phase without items'),
+  phaseId: Id.describe('Id of the phase or of the part of the item'),
+  status: z.enum(['running', 'completed', 'failed']).describe('Current status'),
+  spawnedAt: Timestamp.describe('Start time'),
+  completedAt: Timestamp.optional().describe('End time'),
+  error: z.string().optional().describe('Why it did not complete'),
+})
+export type ParallelTask = z.output<typeof ParallelTask>
+
+/** Where a sprint is, in the words of seed 004. */
+export const positionFields = {
+  current: Current.optional().describe('Position of the sprint, by index; ralph mode: `step` is the next pending step'),
+  parallelTasks: z
+    .array(ParallelTask)
+    .optional()
+    .describe('Standard mode: phases and items with `parallel: true` that have started'),
+}
 
 export const cleanupModes = z.enum(['never', 'on-complete', 'on-merge'])
 

@@ -4,9 +4,10 @@ import { Check, CheckRoom } from './check.ts'
 import { fileObject } from './file-object.ts'
 import { Id, SprintId } from './ids.ts'
 import { FailureClass, Usage } from './outcome.ts'
-import { CompiledPhase, CompiledWorktree, Current, DependencyGraph, WorkRef } from './phases.ts'
+import { CompiledPhase, CompiledWorktree, DependencyGraph, positionFields, WorkRef } from './phases.ts'
 import { ProofBaseline, ProofMark } from './proof.ts'
 import {
+  CheckpointSetting,
   ErrorCategory,
   Hook,
   Limits,
@@ -15,9 +16,11 @@ import {
   Price,
   Prompts,
   Retry,
+  Keep,
   Seal,
   Timeouts,
 } from './settings.ts'
+import { RalphExit, RalphState, Stats } from './sprint-state.ts'
 import { Timestamp } from './time.ts'
 
 export const schemaVersion = 1
@@ -174,6 +177,10 @@ export const LiveIteration = fileObject({
   stepsChanged: z.boolean().optional().describe('Whether its report changed the steps'),
   tampered: z.array(z.string()).optional().describe('Files that define a check and that the agent changed'),
   proof: ProofMark.optional().describe('What the proof of its claim showed'),
+  survivors: z
+    .array(z.string())
+    .optional()
+    .describe('For the reviewer, while it works: small changes of the work that no test noticed'),
   flakes: z.int().optional().describe('How often the checks of its claim were run again because red tests passed'),
   review: fileObject({ passed: z.boolean(), summary: z.string() }).optional().describe('Judgement of the reviewer'),
   checkpoint: z.string().optional().describe('Commit of the work tree after the iteration'),
@@ -204,49 +211,6 @@ const HumanNeeded = fileObject({
   askedAt: Timestamp.describe('When the agent asked'),
 })
 
-const RalphState = fileObject({
-  idleThreshold: z.int().min(1).describe('Iterations without pending steps before the agent reflects'),
-  minIterations: z.int().min(0).describe('First iteration that may claim goal-complete'),
-  goalPrompt: z.string().optional().describe('From the workflow: text added to the planning prompt'),
-  reflectionPrompt: z.string().optional().describe('From the workflow: text added to the reflecting prompt'),
-  idleCount: z.int().default(0).describe('Consecutive iterations that began without a pending step'),
-  goalCompleteAttemptedAt: z
-    .int()
-    .optional()
-    .describe('The last iteration that claimed the goal before min-iterations'),
-})
-
-/** Filled in when the goal is reached. */
-const RalphExit = fileObject({
-  detectedAt: Timestamp.nullable().describe('When the claim was accepted'),
-  iteration: z.int().nullable().describe('Iteration whose claim was accepted'),
-  finalSummary: z.string().nullable().describe("What was achieved, in the agent's words"),
-  unchecked: z.boolean().optional().describe('true: no check could have refused the claim'),
-  unproven: z.boolean().optional().describe('true: the checks pass, but nothing shows that the work did it'),
-  proof: ProofMark.optional().describe('What the proof of the claim showed'),
-  openSteps: z.array(Id).optional().describe('Steps still pending when the claim was accepted'),
-})
-
-const Stats = fileObject({
-  startedAt: Timestamp.nullable().describe('First start of the sprint'),
-  completedAt: Timestamp.nullable().describe('Completion time'),
-  currentIteration: z.int().describe('Number of the last started iteration'),
-  maxIterations: z.int().describe('Limit of iterations; 1000000: no limit'),
-  totalSteps: z.int().describe('Steps ever added; the next one is `step-<total-steps>`, so ids are never reused'),
-  completedSteps: z.int().describe('Completed steps'),
-  totalPhases: z.int().optional().describe('Standard mode: total phases and sub-phases'),
-  completedPhases: z.int().optional().describe('Standard mode: completed phases and sub-phases'),
-  costUsd: z.number().nullable().describe('Total cost of all attempts; null once an attempt has no price'),
-  spentUsd: z.number().optional().describe('Known part of the cost; limits use it'),
-  usage: Usage.describe('Tokens of all attempts'),
-  activeMs: z.number().describe('Time during which work ran, without waiting and resting'),
-  updatedAt: Timestamp.optional().describe('Time of the last change'),
-  withoutProgress: z
-    .int()
-    .default(0)
-    .describe('Consecutive iterations that changed neither files nor steps nor checks'),
-})
-
 /** `PROGRESS.yaml`: the whole state of a sprint, with the seeds' field names. */
 export const Progress = fileObject({
   schemaVersion: z.literal(schemaVersion).describe('Version of this format'),
@@ -257,7 +221,10 @@ export const Progress = fileObject({
   created: z.string().optional().describe('As in SPRINT.yaml'),
   workflow: z.string().describe('Name of the workflow'),
   status: SprintStatus.describe('Status of the sprint'),
-  reason: z.string().optional().describe('Why the sprint rests, in one sentence, if the status alone does not say it'),
+  reason: z
+    .string()
+    .optional()
+    .describe('Why the sprint stopped, in one sentence, if the status alone does not say it'),
   failure: fileObject({ class: FailureClass, reason: z.string(), count: z.int() })
     .optional()
     .describe('Consecutive failures; cleared by the next valid report'),
@@ -273,7 +240,7 @@ export const Progress = fileObject({
     .enum(['notes', 'report', 'classic'])
     .optional()
     .describe(
-      'How the agent signals the end: by a report, by its notes and their lock (Ralph Mode of the fleet), or by `RALPH_COMPLETE:` (classic). Absent: `report`',
+      'How the agent signals the end: `report` (default), `notes` with a lock file, or `classic` with `RALPH_COMPLETE:`',
     ),
   report: z.literal('optional').optional().describe('Standard mode: a phase may end without a report'),
   goal: z.string().describe('What to achieve'),
@@ -300,10 +267,8 @@ export const Progress = fileObject({
   seal: Seal.optional().describe('As in SPRINT.yaml'),
   room: CheckRoom.optional().describe('As in SPRINT.yaml'),
   review: fileObject({ agent: z.string(), model: z.string().optional() }).optional().describe('As in SPRINT.yaml'),
-  checkpoint: z
-    .union([z.boolean(), z.literal('branch')])
-    .optional()
-    .describe('As in SPRINT.yaml'),
+  checkpoint: CheckpointSetting.optional().describe('As in SPRINT.yaml'),
+  keep: Keep.optional().describe('As in SPRINT.yaml'),
   sandbox: z.enum(['auto', 'required', 'off']).optional().describe('As in SPRINT.yaml'),
   cell: CellSettings.optional().describe('As in SPRINT.yaml'),
   network: Network.optional().describe('As in SPRINT.yaml'),
@@ -317,7 +282,7 @@ export const Progress = fileObject({
   parallelExecution: ParallelExecution.optional().describe('As in SPRINT.yaml or the workflow'),
   retry: Retry.optional().describe('As in SPRINT.yaml or the workflow'),
   prompts: Prompts.optional().describe('As in SPRINT.yaml or the workflow'),
-  current: Current.optional().describe('Position of the sprint, by index'),
+  ...positionFields,
   perIterationHooks: z.array(Hook).describe('Hooks of the workflow, with the overrides of SPRINT.yaml'),
   dynamicSteps: z.array(Step).describe('All pending steps in order, and the last 1,000 completed ones'),
   live: z.array(LiveIteration).default([]).describe('Iterations that have not ended'),

@@ -48,6 +48,8 @@ export type Proof = ProofMark & {
   readonly changed: boolean
   /** The doubt cannot be settled by the agent: a person is asked at once. */
   readonly isForPeople?: boolean | undefined
+  /** Small changes of the work that no test noticed: for the reviewer and the person, never for the agent. */
+  readonly survivors?: readonly string[] | undefined
   /** What the agent did to the tests, for the question about a contested claim. */
   readonly diff?: string | undefined
 }

@@ -3,7 +3,7 @@ import { CellSettings, Network } from './cell.ts'
 import { CheckRoom, defineCheckKind, type CheckKind } from './check.ts'
 import { fileObject, partialFileObject, nonEmptyText } from './file-object.ts'
 import { Id } from './ids.ts'
-import { Duration } from './time.ts'
+import { Duration, Period } from './time.ts'
 
 /** One agent program, or the first choice and its fallbacks. */
 export const agentNames = z.union([nonEmptyText, z.array(nonEmptyText).min(1)])
@@ -72,7 +72,7 @@ const limits = {
   usd: switchable(z.number().positive()).describe('Maximum cost of the sprint in USD; default off'),
   tokens: switchable(z.int().min(1)).describe('Maximum input and output tokens of the sprint; default off'),
   duration: switchable(Duration).describe('Maximum wall time of the sprint; default off'),
-  noProgress: switchable(z.int().min(1)).describe('Iterations without progress before Ralph asks a person; default 5'),
+  noProgress: switchable(z.int().min(1)).describe('Iterations without progress before Ralph asks you; default 5'),
   iterationUsd: switchable(z.number().positive()).describe('Maximum cost of one iteration in USD; default off'),
   iterationTokens: switchable(z.int().min(1)).describe('Maximum tokens of one iteration; default off'),
   failedStartsPerHour: z.int().min(1).describe('Maximum failed agent starts per hour; default 30'),
@@ -101,6 +101,21 @@ export const Timeouts = fileObject(timeouts)
 export type Timeouts = z.output<typeof Timeouts>
 
 export const defaultTimeouts: Timeouts = { idle: 600_000, attempt: 3_600_000, afterResult: 60_000, hook: 600_000 }
+
+export const CheckpointSetting = z.union([z.boolean(), z.literal('branch')])
+
+const keep = {
+  transcripts: z
+    .union([Period, z.literal('all')])
+    .describe('How long prompts, transcripts and output of ended iterations stay; default 30d'),
+  checkpoints: z
+    .union([z.int().min(1), z.literal('all')])
+    .describe('Number of newest checkpoints to restore from, besides the first and the accepted one; default 200'),
+}
+export const Keep = fileObject(keep)
+export type Keep = z.output<typeof Keep>
+
+export const defaultKeep: Keep = { transcripts: 30 * 86_400_000, checkpoints: 200 }
 
 const Ralph = fileObject({
   idleThreshold: z
@@ -181,9 +196,7 @@ export const settings = {
   frozen: z.array(nonEmptyText).optional().describe('Globs of more files that count as they were at the start'),
   mayChange: z.array(nonEmptyText).optional().describe('Globs of tests and settings that the agent may change'),
   room: CheckRoom.optional().describe('Where checks run at a claim: a clean copy, or the work tree itself (`off`)'),
-  seal: Seal.optional().describe(
-    'Changes the changed lines a little at a claim, and asks a person if tests miss too much',
-  ),
+  seal: Seal.optional().describe('Changes the changed lines a little at a claim, and asks you if tests miss too much'),
   review: fileObject({
     agent: nonEmptyText.describe('Agent program of the reviewer'),
     model: nonEmptyText.optional().describe("Model of the reviewer; default: the driver's own"),
@@ -194,10 +207,10 @@ export const settings = {
   model: nonEmptyText.optional().describe("Model name; default: the driver's own"),
   limits: partialFileObject(limits).optional().describe('Limits at which the sprint stops'),
   timeouts: partialFileObject(timeouts).optional().describe('Timeouts for attempts and hooks'),
-  checkpoint: z
-    .union([z.boolean(), z.literal('branch')])
-    .optional()
-    .describe('Checkpoint commit after every iteration; branch: also on the branch ralph/<sprint-id>; default true'),
+  checkpoint: CheckpointSetting.optional().describe(
+    'Checkpoint commit after every iteration; branch: also on the branch ralph/<sprint-id>; default true',
+  ),
+  keep: partialFileObject(keep).optional().describe('What Ralph keeps of ended iterations, and for how long'),
   sandbox: z
     .enum(['auto', 'required', 'off'])
     .optional()
@@ -216,7 +229,7 @@ export const settings = {
     .record(z.string(), Price)
     .optional()
     .describe('USD per million tokens, by part of the model name; overrides the built-in list'),
-  notify: z.array(Notify).optional().describe('Where to send notifications when a person is needed or the sprint ends'),
+  notify: z.array(Notify).optional().describe('Where to send notifications when the sprint ends or needs you'),
 }
 
 /** `~/.ralph/config.yaml`: the user's defaults for all sprints. Only the built-in defaults have lower precedence. */

@@ -1,5 +1,7 @@
-/** One word of a shell command, whatever is in it. */
+/** Quotes any text as one word of a shell command. */
 export const quoteShellWord = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+
+export const clipText = (text: string, size: number): string => (text.length <= size ? text : `${text.slice(0, size)}…`)
 
 /** Returns the known word that the user probably meant, if one is close enough. */
 export function findNearestWord(word: string, known: Iterable<string>): string | undefined {

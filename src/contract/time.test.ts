@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { Duration, formatDuration, formatTimestamp, parseDuration, Timestamp } from './time.ts'
+import { Duration, formatDuration, formatPeriod, formatTimestamp, parseDuration, Period, Timestamp } from './time.ts'
 
 describe('a moment', () => {
   it('is milliseconds in memory and UTC in files', () => {
@@ -27,6 +27,21 @@ describe('a moment', () => {
 
   it.each(['yesterday', '2026-01-18', '2026-13-01T00:00:00Z', ''])('is not %j', (text) => {
     expect(Timestamp.safeParse(text).success).toBe(false)
+  })
+})
+
+describe('a period', () => {
+  it.each([
+    ['30d', 30 * 86_400_000],
+    ['1d', 86_400_000],
+    ['12h', 12 * 3_600_000],
+  ])('%s is %d ms, and is written like that', (text, ms) => {
+    expect(Period.parse(text)).toBe(ms)
+    expect(formatPeriod(ms)).toBe(text)
+  })
+
+  it.each(['30', 'd', '1.5d', '1d12h', '1w'])('is not "%s"', (text) => {
+    expect(Period.safeParse(text).success).toBe(false)
   })
 })
 

@@ -27,6 +27,20 @@ export const Duration = z.codec(
   { decode: parseDuration, encode: formatDuration },
 )
 
+const dayMs = 86_400_000
+const periodPattern = /^(?:\d{1,6}d|\d{1,9}(?:ms|s|m|h))$/
+const periodText = 'a period such as 12h or 30d'
+
+/** How long something is kept: a duration, also in days. */
+export const Period = z.codec(z.string({ error: periodText }).regex(periodPattern, { error: periodText }), z.number(), {
+  decode: (text) => (text.endsWith('d') ? Number(text.slice(0, -1)) * dayMs : parseDuration(text)),
+  encode: formatPeriod,
+})
+
+export function formatPeriod(ms: number): string {
+  return ms > 0 && ms % dayMs === 0 ? `${ms / dayMs}d` : formatDuration(ms)
+}
+
 export function parseDuration(text: string): number {
   const match = durationPattern.exec(text)
   return Number(match?.[1]) * (unitMs.get(match?.[2] ?? '') ?? Number.NaN)

@@ -18,7 +18,7 @@ describe.each(['goal', 'notes', 'phases'])('the sprint with the way %s that vers
   it('is replayed from its journal with the same orders and the same PROGRESS.yaml, byte for byte', async () => {
     const { progress, orders } = await replay(name)
 
-    expect(formatProgress(withoutNewFields(progress))).toBe(text)
+    expect(withoutNewLines(formatProgress(withoutNewFields(progress)))).toBe(withoutNewLines(text))
     expect(JSON.parse(JSON.stringify(orders.map(withoutNewEvents)))).toEqual(
       JSON.parse(readFileSync(join(recordings, name, 'orders.json'), 'utf8')),
     )
@@ -43,6 +43,13 @@ function withoutNewFields({ answer, ...progress }: Progress): Progress {
   const { details: _, options: _options, ...known } = answer
   return { ...progress, answer: known }
 }
+
+/** What later versions write: another page in the first line, and the position of the sprint as seed 004 has it. */
+const withoutNewLines = (text: string): string =>
+  text
+    .replace(/^# Written by Ralph; .*\n/, '')
+    .replace(/^current:\n(?: {2}.*\n)+/m, '')
+    .replace(/^parallel-tasks:(?: \[\]\n|\n(?: {2}.*\n)+)/m, '')
 
 /** What later versions added: an iteration that ends names its mode. */
 const withoutNewEvents = (orders: readonly Order[]) =>

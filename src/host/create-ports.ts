@@ -5,7 +5,7 @@ import { identifyAccount } from '../agents/supervise/environment.ts'
 import { superviseShell } from '../agents/supervise/shell.ts'
 import { superviseAgent } from '../agents/supervise/supervisor.ts'
 import type { Progress } from '../contract/progress.ts'
-import { readTextIfExists } from '../platform/files/files.ts'
+import { readPlainText } from '../platform/files/files.ts'
 import { systemClock } from '../platform/clock.ts'
 import type { AccountLimits, ClaimProver, Ports, ShellRunner } from '../runtime/ports.ts'
 import { redactAgent, redactShell } from '../runtime/redact-ports.ts'
@@ -40,6 +40,8 @@ export type PortOptions = Pick<Ports, 'store' | 'limits' | 'hookSlots' | 'observ
   /** Absent: exit codes in the work tree decide about claims. `redact` removes secrets from output. */
   readonly createProver?: ((redact: (text: string) => string) => ClaimProver) | undefined
   readonly createDisk?: typeof createDiskPort | undefined
+  /** `TRACEPARENT` of an attempt, if the run is traced. */
+  readonly traceparent?: ((attempt: string) => string | undefined) | undefined
 }
 
 /** Creates the runtime's ports on this computer, for a run in a terminal and for the orders of a backend. */
@@ -50,7 +52,7 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
   const place = { sprintDir, cwd: folder, env, onNote }
   const redactor = createProjectRedactor(folder, env)
   const pass = progress.env?.pass ?? []
-  const settings = { project, pass, prices: progress.prices, sandbox }
+  const settings = { project, pass, prices: progress.prices, sandbox, traceparent: options.traceparent }
   const guard = removeNewLinks(sprintDir)
   const activity = createActivityCount()
   const workspace = await openWorkspace(
@@ -76,7 +78,7 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
     cleanWorktree: async () => worktree && removeWorktree({ project, worktree }),
     limits: options.limits,
     notes: () => readLearnings(sprintDir, redactor()),
-    sharedContext: () => readTextIfExists(sharedContextPath(sprintDir)),
+    sharedContext: async () => readPlainText(sharedContextPath(sprintDir)),
     ...(lock && { lock }),
     hookSlots: options.hookSlots,
     notify: options.createNotify(shell),

@@ -1,6 +1,7 @@
 import { RalphError } from '../contract/errors.ts'
 import type { Progress } from '../contract/progress.ts'
-import type { Redact } from '../contract/redact.ts'
+import type { Redact } from '../contract/secrets/redact.ts'
+import { advance } from '../loop/advance.ts'
 import { recompile } from '../loop/recompile.ts'
 import { openSprintStore, type OpenedStore, type SprintStore } from '../storage/sprint/sprint-store.ts'
 import type { ExternalChanges } from '../storage/edits/edit-watch.ts'
@@ -72,11 +73,10 @@ async function applyChanges(
   at: number,
 ): Promise<Pick<OpenedSprint, 'progress' | 'changes'>> {
   if (!compiled || progress.status === 'not-started') return { progress, changes: [] }
-  const { changes } = recompile(progress, compiled, at)
+  const fact = { type: 'recompiled' as const, at, compiled }
+  const { progress: next, changes = [] } = advance(progress, fact)
   if (changes.length === 0) return { progress, changes }
   await acceptChanges?.(changes)
-  const fact = { type: 'recompiled' as const, at, compiled }
-  const next = applyFactToProgress(progress, fact)
   await store.save(next, fact)
   return { progress: next, changes }
 }

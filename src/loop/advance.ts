@@ -21,19 +21,27 @@ import { onStarted } from './start-run.ts'
 import { getWay } from './ways/registry.ts'
 import { onWorktreeCleaned, cleanUpWorktree } from './worktree.ts'
 
-export type Transition = { readonly progress: Progress; readonly orders: readonly Order[] }
+export type Transition = {
+  readonly progress: Progress
+  readonly orders: readonly Order[]
+  /** What a changed SPRINT.yaml has changed; only for the fact `recompiled`. */
+  readonly changes?: readonly string[]
+}
 
 /** The loop in one function: takes the current state and a fact, returns the next state and the orders to execute. */
 export function advance(progress: Progress, fact: Fact): Transition {
-  const { sprint, orders } = advanceSprint(fromProgress(progress), fact)
-  return { progress: toProgress(sprint), orders }
+  const { sprint, ...decided } = advanceSprint(fromProgress(progress), fact)
+  return { progress: toProgress(sprint), ...decided }
 }
 
-function advanceSprint(sprint: Sprint, fact: Fact): Decision {
+type Advance = Decision & Pick<Transition, 'changes'>
+
+function advanceSprint(sprint: Sprint, fact: Fact): Advance {
   const decided = decide(countActiveTime(sprint, fact), fact)
   const next = startsWork(fact) ? andThen(decided.orders, getWay(sprint).next(decided.sprint, fact.at)) : decided
   const orders = [...next.orders, ...cleanUpWorktree(sprint, next.sprint, fact)]
-  return { sprint: { ...next.sprint, rev: sprint.rev + 1 }, orders }
+  const { changes } = decided
+  return { sprint: { ...next.sprint, rev: sprint.rev + 1 }, orders, ...(changes && { changes }) }
 }
 
 /** These facts can arrive while no run is active, so they start nothing. */
@@ -56,7 +64,7 @@ function moveTimes(sprint: Sprint, byMs: number): Sprint {
   return { ...(updatedAt === undefined ? sprint : setStats(sprint, { updatedAt: updatedAt + byMs })), live }
 }
 
-function decide(sprint: Sprint, fact: Fact): Decision {
+function decide(sprint: Sprint, fact: Fact): Advance {
   switch (fact.type) {
     case 'started':
       return onStarted(sprint, fact)
@@ -85,7 +93,7 @@ function decide(sprint: Sprint, fact: Fact): Decision {
     case 'notified':
       return onNotified(sprint, fact)
     case 'recompiled':
-      return { sprint: recompileSprint(sprint, fromProgress(fact.compiled), fact.at).sprint, orders: [] }
+      return { ...recompileSprint(sprint, fromProgress(fact.compiled), fact.at), orders: [] }
     case 'answered':
       return onAnswered(sprint, fact)
     case 'told':

@@ -2,18 +2,30 @@ import type { LiveIteration, Progress } from '../contract/progress.ts'
 import type { AttemptEnd } from './core/fact.ts'
 import { listMessagesSince } from './core/interrupted.ts'
 import { buildMessagePrompt, buildRepairPrompt } from './core/session-prompts.ts'
-import { setInbox } from './core/sprint.ts'
-import type { AgentMessage, AttemptPrompt, PromptInput, PromptSources } from './core/way.ts'
+import { setInbox, type Sprint } from './core/sprint.ts'
+import type { AgentMessage, AttemptPrompt, PromptInput, PromptSources, PromptText } from './core/way.ts'
 import { fromProgress } from './progress-codec.ts'
 import { getWay } from './ways/registry.ts'
 
-/** Builds the request of the current attempt: the full prompt in a fresh context, or a short one in an earlier session. */
+/** Builds the request of the current attempt, and the reader of its answer. */
 export function buildAttemptPrompt(
   progress: Progress,
   live: LiveIteration,
-  { notesFolder, ...sources }: PromptSources = {},
+  sources: PromptSources = {},
 ): AttemptPrompt {
-  const sprint = fromProgress(progress)
+  const sent = choosePrompt(fromProgress(progress), live, sources)
+  return {
+    ...sent,
+    read: (message) => {
+      // A report that only repeats an example of the prompt does not count; an earlier session has seen the full prompt too.
+      const seen = sent.session === undefined ? sent.prompt : `${sent.prompt}\n${buildIterationPrompt(progress, live)}`
+      return readAttemptReport(progress, { ...message, structuredOnly: sent.form !== undefined }, seen)
+    },
+  }
+}
+
+/** The full prompt in a fresh context, or a short one in an earlier session. */
+function choosePrompt(sprint: Sprint, live: LiveIteration, { notesFolder, ...sources }: PromptSources): PromptText {
   const way = getWay(sprint)
   const form = way.reporting({ notesFolder })
   const { repair, interrupted } = live

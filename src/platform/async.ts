@@ -28,3 +28,6 @@ export function coalesce(work: () => Promise<void>, onError: (error: unknown) =>
     void run()
   }
 }
+
+/** Lets events that have arrived be handled, in the middle of much work. */
+export const yieldToEvents = (): Promise<void> => new Promise((done) => void setImmediate(done))

@@ -14,12 +14,9 @@ const ownConfig = [
   '-c',
   'advice.addEmbeddedRepo=false',
 ]
-const author = {
-  GIT_AUTHOR_NAME: 'Ralph',
-  GIT_AUTHOR_EMAIL: 'ralph@localhost',
-  GIT_COMMITTER_NAME: 'Ralph',
-  GIT_COMMITTER_EMAIL: 'ralph@localhost',
-}
+const ralphAuthor: GitAuthor = { name: 'Ralph', email: 'ralph@localhost' }
+
+export type GitAuthor = { readonly name: string; readonly email: string }
 
 export type GitOptions = {
   readonly cwd: string
@@ -32,6 +29,8 @@ export type GitOptions = {
   readonly input?: string
   /** Output and input as bytes, one per character: a path need not be UTF-8. */
   readonly isBinary?: boolean
+  /** Author and committer of a commit; default: Ralph. */
+  readonly author?: GitAuthor
   /** For commands that use the network: git is killed after this time. */
   readonly timeoutMs?: number
   /** Called with what git printed to stderr although it succeeded. */
@@ -40,11 +39,24 @@ export type GitOptions = {
 
 /** Resolves with the output of git, without the last newline; rejects with its error message. */
 export function git(options: GitOptions, ...args: readonly string[]): Promise<string> {
-  const { cwd, index, gitDir, objects, input, timeoutMs = 0, onWarning, isBinary = false } = options
+  const {
+    cwd,
+    index,
+    gitDir,
+    objects,
+    input,
+    timeoutMs = 0,
+    onWarning,
+    isBinary = false,
+    author = ralphAuthor,
+  } = options
   const encoding = isBinary ? 'latin1' : 'utf8'
   const env = {
     ...withoutGitVariables(process.env),
-    ...author,
+    GIT_AUTHOR_NAME: author.name,
+    GIT_AUTHOR_EMAIL: author.email,
+    GIT_COMMITTER_NAME: author.name,
+    GIT_COMMITTER_EMAIL: author.email,
     GIT_OPTIONAL_LOCKS: '0',
     ...(index !== undefined && { GIT_INDEX_FILE: index }),
     ...(gitDir !== undefined && { GIT_DIR: gitDir, GIT_WORK_TREE: cwd }),

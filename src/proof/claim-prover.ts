@@ -48,7 +48,7 @@ export type ProverOptions = {
   readonly redact: (text: string) => string
 }
 
-/** Opens nothing before the first call. */
+/** Opens nothing until the first call. */
 export function createClaimProver(options: ProverOptions): ClaimProver {
   let opened: Promise<Workshop> | undefined
   const open = (checks: readonly Check[], tree?: string) => (opened ??= openWorkshop(options, checks, tree))
@@ -86,7 +86,7 @@ async function openWorkshop(options: ProverOptions, checks: readonly Check[], tr
     rules: { frozen, mayChange, commands: checks.map(({ run }) => run) },
     baselineTree: tree,
   })
-  // The first filling writes every file: it should not have to wait for the first claim.
+  // The first fill writes every file, so start it before the first claim.
   void proof.room.fill(proof.baseline.tree).catch(() => {})
   await removeFolder(join(state, 'runs'))
   const mark = await readMark(join(state, 'mark'))
@@ -182,7 +182,7 @@ const toRecord = (check: Check, ended: CheckRun, place: CheckRecord['place'], ot
   volatile: ended.run && other?.run ? [...findVolatileNames(ended.run, other.run)] : [],
 })
 
-/** The shell's codes for a program that is not there or cannot be executed. A script of the project may be part of the goal. */
+/** The shell's exit codes for a missing or not executable program. A script of the project may be part of the goal. */
 function refuseMissing(check: Check, { exitCode, output }: CheckRun, project: string): void {
   if (exitCode !== 126 && exitCode !== 127) return
   const [program = ''] = check.run.trim().split(/\s+/)
@@ -260,7 +260,7 @@ const notRun = (check: Check, why: string): CheckResult => ({
 /** How much of the output prompts and state keep. */
 const tailCharacters = 16 * 1024
 
-/** What a held-out check printed stays here. */
+/** The output of a held-out check never leaves this function. */
 function toResult({ check, ended, judged }: JudgedCheck, redact: (text: string) => string): CheckResult {
   const { problem } = judged
   const isHidden = check.heldOut !== undefined

@@ -17,7 +17,7 @@ export type DetectedCheck = {
 /** The checks that a project obviously has, the one that people of the project would run first. */
 export function detectChecks(project: ProjectListing): DetectedCheck[] {
   const found = detectors.flatMap((detect) => detect(project) ?? [])
-  // A Makefile or justfile mostly calls what the manifests tell: it stands for the rest only where there is no rest.
+  // A Makefile or justfile mostly calls what the manifests define, so it counts only if there are no manifests.
   return found.length > 0 ? found : taskFiles.flatMap((detect) => detect(project) ?? [])
 }
 

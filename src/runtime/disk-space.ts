@@ -1,3 +1,4 @@
+import { errorMessage } from '../contract/errors.ts'
 import type { Ports, ProgressStore } from './ports.ts'
 
 const pollIntervalMs = 2000
@@ -39,7 +40,7 @@ export async function retryOnDiskFull<T>(
       reporter.pause(shortageReason)
     } catch (error) {
       if (!isDiskFullError(error)) throw error
-      reporter.pause(error instanceof Error ? error.message : '')
+      reporter.pause(errorMessage(error))
     }
     if (signal.aborted) return { aborted: true }
     await ports.clock.waitUntil(ports.clock.now() + pollIntervalMs, signal)

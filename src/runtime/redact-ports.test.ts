@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { AgentEvent } from '../contract/events.ts'
 import { noUsage, type Outcome } from '../contract/outcome.ts'
-import { createRedactor } from '../contract/redact.ts'
+import { createRedactor } from '../contract/secrets/redact.ts'
 import { createEventRedactor, redactAgent, redactShell } from './redact-ports.ts'
 import type { AgentRequest } from './ports.ts'
 

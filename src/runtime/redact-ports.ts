@@ -1,5 +1,5 @@
 import type { AgentEvent } from '../contract/events.ts'
-import { redactDeep, type Redact } from '../contract/redact.ts'
+import { redactDeep, type Redact } from '../contract/secrets/redact.ts'
 import type { AgentRunner, ShellRunner } from './ports.ts'
 
 /** Called at the start and at the end of every run: secrets come and go with files such as `.env`. */

@@ -1,11 +1,10 @@
 import { RalphError, errorMessage } from '../contract/errors.ts'
 import { noUsage, type Outcome } from '../contract/outcome.ts'
-import type { LiveIteration } from '../contract/progress.ts'
 import type { AttemptEnd, Fact } from '../loop/core/fact.ts'
 import { getRemainingBudget } from '../loop/core/limits.ts'
 import type { AttemptPrompt } from '../loop/core/way.ts'
 import { fromProgress } from '../loop/progress-codec.ts'
-import { buildAttemptPrompt, buildIterationPrompt, readAttemptReport } from '../loop/prompts.ts'
+import { buildAttemptPrompt } from '../loop/prompts.ts'
 import { chooseModel, countsIdleIterations, usesLock } from '../loop/way-queries.ts'
 import { requireLiveIteration, type OrderContext, type OrderByType } from './context.ts'
 import { createFailedStart } from './outcomes.ts'
@@ -53,7 +52,7 @@ export async function runAttempt(
     at: ports.clock.now(),
     iteration,
     attempt,
-    end: await toAttemptEnd(outcome, attemptPrompt, live, context),
+    end: await toAttemptEnd(outcome, attemptPrompt, context),
     usage: outcome.usage,
     costUsd: outcome.costUsd,
     costEstimated: outcome.costEstimated,
@@ -94,7 +93,6 @@ async function checkAccountLimit(agent: AgentRunner, { ports }: OrderContext) {
 async function toAttemptEnd(
   outcome: Outcome,
   attemptPrompt: AttemptPrompt,
-  live: LiveIteration,
   context: OrderContext,
 ): Promise<AttemptEnd> {
   const session = outcome.resumable ? { session: outcome.sessionId } : {}
@@ -114,11 +112,8 @@ async function toAttemptEnd(
       exitCode: getChosenExitCode(outcome),
     }
   }
-  const { progress } = context
-  if (usesLock(progress)) return readLockEnd(outcome, context)
-  const { prompt, form } = attemptPrompt
-  const asked = attemptPrompt.session === undefined ? prompt : `${prompt}\n${buildIterationPrompt(progress, live)}`
-  const read = readAttemptReport(progress, { ...outcome, structuredOnly: form !== undefined }, asked)
+  if (usesLock(context.progress)) return readLockEnd(outcome, attemptPrompt, context)
+  const read = attemptPrompt.read(outcome)
   return read.kind === 'malformed' ? { ...read, ...session } : read
 }
 
@@ -132,10 +127,10 @@ async function restoreLock(attempt: string, { progress, ports }: OrderContext) {
 }
 
 /** If the lock cannot be read, it is neither present nor gone, so the attempt failed. */
-const readLockEnd = (outcome: Outcome, { progress, ports }: OrderContext): Promise<AttemptEnd> =>
+const readLockEnd = ({ text }: Outcome, { read }: AttemptPrompt, { ports }: OrderContext): Promise<AttemptEnd> =>
   requireNotesLock(ports)
     .then((lock) => lock.read())
-    .then((lock) => readAttemptReport(progress, { text: outcome.text, lock }, ''), notesUnreadable)
+    .then((lock) => read({ text, lock }), notesUnreadable)
 
 const notesUnreadable = (error: unknown): AttemptEnd => ({
   kind: 'failed',

@@ -14,7 +14,7 @@ export async function runReview(
 ): Promise<Fact | undefined> {
   const { progress, ports, signal } = context
   const live = requireLiveIteration(progress, iteration)
-  const prompt = buildReviewPrompt(fromProgress(progress), live.goalCompleteSummary ?? '')
+  const prompt = buildReviewPrompt(fromProgress(progress), live.goalCompleteSummary ?? '', live.survivors)
   const outcome = await askReviewer(prompt, iteration, context).catch(rethrowDiskFull(createFailedStart))
   if (signal.aborted) return undefined
   const ended = { type: 'review-ended' as const, at: ports.clock.now(), iteration, spent: pickExpense(outcome) }

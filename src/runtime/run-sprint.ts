@@ -80,7 +80,7 @@ export function runSprint(loaded: Progress, ports: Ports, first: Fact, rules = a
 
 const noop = () => {}
 
-/** Smaller differences are clocks that are kept in time. */
+/** Smaller differences come from clock synchronisation. */
 const minJumpMs = 30_000
 
 /** How far the wall clock jumped since the last call; 0 if it did not. */

@@ -9,9 +9,10 @@ export type CommandResult = { readonly exitCode: number; readonly output: string
 /** As much output of a command as Claude Code passes to the model. */
 const maxOutputLength = 30_000
 
-/** How long to wait for output after the command exits: a background process can keep the pipe open for ever. */
+/** How long to wait for output after the command exits: a background process can keep the pipe open forever. */
 const drainMs = 100
 
+/** The scripted agent runs one command at a time; its signal handler ends that one. */
 let runningPid: number | undefined
 
 /** Runs a command to its end, in a process group of its own, like the tools of Claude Code. */

@@ -2,6 +2,8 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '
 import { z } from 'zod'
 import { queryClient } from './data/api.ts'
 import { agentsQuery, iterationsQuery, sprintQuery, transcriptQuery, usageQuery } from './data/queries.ts'
+import { transcriptKinds } from './data/transcript-window.ts'
+import { fleetGroupings } from './words/fleet-groups.ts'
 import { fleetOrders } from './words/fleet-order.ts'
 import { NotFoundPage } from './shell/not-found.tsx'
 import { loadChunk } from './shell/load-chunk.ts'
@@ -27,6 +29,7 @@ const fleetRoute = createRoute({
     q: optional(z.string()),
     sort: optional(z.enum(fleetOrders)),
     machine: optional(z.string()),
+    group: optional(z.enum(fleetGroupings)),
   }),
   loader: () => {
     void queryClient.prefetchQuery(agentsQuery)
@@ -38,7 +41,7 @@ const fleetRoute = createRoute({
 const agentRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/agents/$agentId',
-  validateSearch: z.object({ tab: optional(z.enum(['queue', 'sprints', 'conversations', 'notes', 'access'])) }),
+  validateSearch: z.object({ tab: optional(z.enum(['queue', 'conversations', 'access'])) }),
   component: lazyRouteComponent(() => loadChunk(() => import('./pages/agent.tsx')), 'AgentPage'),
 })
 
@@ -50,12 +53,14 @@ const sprintRoute = createRoute({
     tab: optional(z.enum(['transcript', 'changes', 'iterations', 'charts', 'hooks'])),
     event: optional(z.string()),
     q: optional(z.string()),
-    kind: optional(z.enum(['text', 'tool', 'other'])),
+    kind: optional(z.enum(transcriptKinds)),
+    /** The event at the top of the transcript. */
+    at: optional(z.int()),
     from: optional(z.int()),
     file: optional(z.string()),
   }),
   // Prefetched while the page itself loads; nothing waits for it.
-  loaderDeps: ({ search: { i: iteration, q: search, kind } }) => ({ iteration, search, kind }),
+  loaderDeps: ({ search: { i: iteration, q: search, kind, at } }) => ({ iteration, search, kind, at }),
   loader: ({ params: { sprintId }, deps: scope }) => {
     void queryClient.prefetchQuery(sprintQuery(sprintId))
     void queryClient.prefetchQuery(transcriptQuery(sprintId, scope))
@@ -93,6 +98,7 @@ const settingsRoute = createRoute({
 const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sign-in',
+  validateSearch: z.object({ refused: optional(z.string()) }),
   component: lazyRouteComponent(() => loadChunk(() => import('./pages/sign-in.tsx')), 'SignInPage'),
 })
 

@@ -202,3 +202,9 @@ export const spokenText = (text: string): string => toOneLine(text.replaceAll(/`
 /** `build/step-2/review`; the sub-phase `execute` is not named. */
 export const workName = ({ phase, step, subPhase }: WorkRef): string =>
   [phase, step, subPhase === 'execute' ? undefined : subPhase].filter((id) => id !== undefined).join('/')
+
+/** A reason of `unknown` says nothing. */
+export const describeRetry = (reason: string | undefined): string =>
+  reason === undefined || reason === '' || reason === 'unknown'
+    ? 'the agent retries a request to its model'
+    : `the agent retries: ${toOneLine(reason)}`

@@ -9,7 +9,7 @@ scenario.limitWithoutAnEnd(gemini, geminiLimit)
 scenario.notLoggedIn(gemini)
 // Gemini does not retry once an answer has begun.
 scenario.droppedStream(gemini, 1)
-scenario.hangingModel(gemini, '10s')
+scenario.hangingModel(gemini, 10)
 scenario.terminatedDuringTool(gemini)
 // Includes two calls of its router.
 scenario.repair(gemini, { tokens: { 'input-tokens': 2200, 'output-tokens': 140 } })

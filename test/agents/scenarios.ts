@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { beforeAll, expect, it } from 'vitest'
+import { scaleForLoad } from '../support/pace.ts'
 import { commandLines } from '../support/processes.ts'
 import { waitUntil } from '../support/sprint.ts'
 import { type Answer, reporting, type Turn } from '../support/stub-model/turn.ts'
@@ -108,8 +109,9 @@ export const droppedOnce = (agent: RealAgent) =>
   })
 
 /** `idle`: longer than it takes to start. */
-export const hangingModel = (agent: RealAgent, idle = '3s') =>
+export const hangingModel = (agent: RealAgent, seconds = 3) =>
   it('ends a silent attempt, and starts another', async () => {
+    const idle = scaleForLoad(seconds)
     const sprint = await createRealSprint(agent, [{ midway: 'hang' }, claim], { sprint: { timeouts: { idle } } })
 
     const { exitCode, stdout } = await sprint.run()

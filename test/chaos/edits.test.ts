@@ -10,12 +10,11 @@ const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
 const again = `SEED=${seed} npm run test:more -- chaos`
 
 /** Adds steps to PROGRESS.yaml, twenty times a second, the way `yq -i` or an editor does. Returns their texts. */
-async function edits(sprint: UnderFire, forMs: number, how: 'a new file' | 'in place'): Promise<string[]> {
+async function edits(sprint: UnderFire, count: number, how: 'a new file' | 'in place'): Promise<string[]> {
   const file = sprint.at('project', 's', 'PROGRESS.yaml')
   const random = createRandom(seed)
   const texts: string[] = []
-  const deadline = performance.now() + forMs
-  while (performance.now() < deadline) {
+  while (texts.length < count) {
     const progress: RawProgress = parse(readFileSync(file, 'utf8'))
     // Sometimes the author is slow, and what it has read is old by then.
     await sleep(random.chance(0.2) ? 300 : 50)
@@ -42,13 +41,12 @@ it.each(['a new file', 'in place'] as const)(
     onTestFinished(() => sprint.remove())
     const run = sprint.run()
     await waitUntil('the first iteration', () => run.output().stdout.includes('"iteration-ended"'))
-    const texts = await edits(sprint, 4000, how)
+    const texts = await edits(sprint, 40, how)
     await waitUntil('the last edit', () => editByHand(sprint.account().progress).length >= texts.length)
     sprint.finish()
 
     expect(await run.ended).toMatchObject({ exitCode: 0, stderr: '' })
     expect(editByHand(sprint.account().progress)).toEqual(texts)
-    expect(texts.length).toBeGreaterThan(15)
   },
 )
 
@@ -57,7 +55,7 @@ it(`applies every edit once, although the run is killed repeatedly (${again})`, 
   onTestFinished(() => sprint.remove())
   let run = sprint.run()
   await waitUntil('the first iteration', () => run.output().stdout.includes('"iteration-ended"'))
-  const editing = edits(sprint, 8000, 'a new file')
+  const editing = edits(sprint, 80, 'a new file')
   const random = createRandom(seed)
   for (let kills = 0; kills < 6; kills++) {
     await sleep(400 + random.below(1200))

@@ -7,7 +7,7 @@ import { createSprintUnderFire, findComplaints, type UnderFire } from './sprint-
 const kills = Number(process.env['KILLS'] ?? 25)
 const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
 
-it(`survives ${kills} times kill -9 of the run: nothing lost, doubled or left behind (SEED=${seed} npm run test:more -- chaos)`, async () => {
+it(`survives ${kills} times kill -9 of the run: nothing lost, doubled or left behind, row 75 (SEED=${seed} npm run test:more -- chaos)`, async () => {
   const sprint = await createSprintUnderFire()
   onTestFinished(() => sprint.remove(), 60_000)
   const random = createRandom(seed)

@@ -16,6 +16,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parse } from 'yaml'
 import { ralphProgram, root } from '../support/paths.ts'
+import { readPacked } from '../support/packed.ts'
 import { kill, markedProcesses } from '../support/processes.ts'
 import type { RawProgress } from '../support/sprint.ts'
 import { findState } from '../support/state.ts'
@@ -146,18 +147,18 @@ function watched(child: ChildProcess) {
 
 function readLedger(ledger: string, state: string, sprintDir: string): Ledger {
   const lines = (name: string) => readLedgerLines(join(ledger, name))
-  const attempts = readdirSync(join(state, 'attempts')).filter((name) => /^\d+-\d+(\.\d+)?$/.test(name))
-  const transcripts = attempts
+  const ofAgents = /^\d+-\d+(\.\d+)?$/
+  const packed = [...readPacked(state)].filter(([path]) => /^\d+-\d+(\.\d+)?\/transcript\.jsonl$/.test(path))
+  const open = readdirSync(join(state, 'attempts'))
+    .filter((name) => ofAgents.test(name) && !packed.some(([path]) => path.startsWith(`${name}/`)))
     .map((name) => join(state, 'attempts', name, 'transcript.jsonl'))
     .filter((file) => existsSync(file))
+  const transcripts = [...packed.map(([, bytes]) => bytes), ...open.map((file) => readFileSync(file))]
   return {
     calls: lines('ended').map((line) => ({ label: line.split(' ')[0] ?? '', hash: line.split(' ')[1] ?? '' })),
     begun: lines('begun').length,
     hooks: lines('hooks').map(Number),
-    transcripts: transcripts
-      .map((file) => readFileSync(file))
-      .filter((bytes) => bytes.length > 0)
-      .map(sha256),
+    transcripts: transcripts.filter((bytes) => bytes.length > 0).map(sha256),
     progress: parse(readFileSync(join(sprintDir, 'PROGRESS.yaml'), 'utf8')),
   }
 }

@@ -92,7 +92,7 @@ describe('restore', () => {
 
     expect(await sprint.ralph('restore', 's', '0')).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringMatching(/SPRINT_LOCKED[^]*another sprint works in this folder/),
+      stderr: expect.stringMatching(/WORK_TREE_BUSY {2}the sprint t \(pid \d+\) works on these files/),
     })
     expect(await sprint.read('a.txt')).toBe('1\n')
     await sprint.release('go')

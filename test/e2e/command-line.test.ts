@@ -225,6 +225,12 @@ it('prints JSON for every command when asked to', async () => {
   )
   expect(await json('checks', 'list')).toEqual(succeeds([{ checks: [] }]))
   expect(await json('plugin', 'list')).toMatchObject({ exitCode: 0, output: [expect.anything()] })
+  expect(await json('prune', 's', '--dry-run')).toEqual(
+    succeeds([{ dryRun: true, transcripts: { files: 0, bytes: 0 }, checkpoints: 0 }]),
+  )
+  expect(await json('finish', 's')).toEqual(
+    succeeds([expect.objectContaining({ status: 'interrupted', repositories: expect.any(Array) })]),
+  )
   expect([...tried, 'demo'].toSorted()).toEqual(commands.toSorted())
 })
 

@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { createTestSprint, waitUntil } from '../support/sprint.ts'
+import { inTerminal } from '../support/terminal.ts'
 
 const proceed = { status: 'continue', summary: 'on' }
 const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' }
@@ -137,6 +138,15 @@ describe('a goal', () => {
 
     expect(await sprint.ralph(...args)).toMatchObject({ exitCode: 0 })
 
+    expect((await sprint.calls())[0]?.prompt).toContain('Make all tests pass')
+  })
+
+  it('is read from stdin', async () => {
+    const sprint = await createProject({ answers: { '*': goalComplete } })
+    const terminal = inTerminal(sprint, ['run', '--goal', '-', '--plain', '--check', 'none'])
+    terminal.type('Make all tests pass\n\u0004')
+
+    expect(await terminal.ended).toBe(0)
     expect((await sprint.calls())[0]?.prompt).toContain('Make all tests pass')
   })
 
@@ -286,7 +296,7 @@ describe('an agent that is not signed in', () => {
     })
     expect(await sprint.ralph('run', 'fix the login')).toMatchObject({
       exitCode: 2,
-      stdout: expect.stringMatching(/\/login\n[\s\S]*sign in to the agent program, then: ralph run fix-the-login/),
+      stdout: expect.stringMatching(/\/login\n[\s\S]*sign in with: claude {3}then: ralph run fix-the-login/),
     })
     expect(await sprint.ralph('run')).toMatchObject({ exitCode: 2 })
 
@@ -294,6 +304,21 @@ describe('an agent that is not signed in', () => {
     await writeFile(sprint.at('../home/.claude/.credentials.json'), '{}')
     expect(await sprint.ralph('run')).toMatchObject({ exitCode: 0 })
     expect(await sprint.calls()).toHaveLength(2)
+  })
+})
+
+describe('an agent that misses an environment variable', () => {
+  it('stops at once, without a retry, and names the variable and the line for SPRINT.yaml', async () => {
+    const result = 'Missing environment variable: `STUB_KEY`.'
+    const refused = { type: 'result', is_error: true, api_error_status: 401, result }
+    const sprint = await createProject({ answers: { '*': { lines: [JSON.stringify(refused)], exit: 1 } } })
+
+    expect(await sprint.ralph('run', 'fix the provider')).toMatchObject({
+      exitCode: 2,
+      stdout: expect.stringContaining('set STUB_KEY, add "env: { pass: [STUB_KEY] }" to SPRINT.yaml, then: ralph run'),
+    })
+    expect(await sprint.ralph('run')).toMatchObject({ exitCode: 2 })
+    expect(await sprint.calls()).toHaveLength(1)
   })
 })
 

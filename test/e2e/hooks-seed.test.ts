@@ -4,7 +4,7 @@ import { createTestSprint } from '../support/sprint.ts'
 const proceed = { status: 'continue', summary: 'on' }
 const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' }
 
-it('meets all seven requirements of the first plan for Ralph mode', async () => {
+it('meets all seven requirements of the first plan for Ralph mode (rows 9, 11, 12, 43, 45, 46, 89, 109, 111)', async () => {
   const sprint = await createTestSprint({
     sprint: {
       goal: 'Create a hello world TypeScript function with tests',
@@ -38,13 +38,13 @@ it('meets all seven requirements of the first plan for Ralph mode', async () => 
   expect(progress.mode).toBe('ralph')
   expect(first?.prompt).toMatch(/^# Ralph: planning[^]*Create a hello world TypeScript function/)
 
-  // 3. The hooks of an iteration start in parallel (the deterministic part): both at once, while the next iteration
-  // runs.
+  // 2. The agent adds steps (the free part).
   expect(progress['dynamic-steps']).toMatchObject([
     { prompt: 'write hello.ts', status: 'completed', 'added-in-iteration': 1, 'completed-in-iteration': 2 },
   ])
 
-  // 4. They are registered in `hook-tasks`; disabled ones are not.
+  // 3. The hooks of an iteration start in parallel (the deterministic part): both at once, while the next iteration
+  // runs.
   const [one, other] = hooks
   expect(new Set([one?.prompt, other?.prompt])).toEqual(
     new Set([
@@ -55,7 +55,7 @@ it('meets all seven requirements of the first plan for Ralph mode', async () => 
   expect(Math.abs((one?.startedAt ?? 0) - (other?.startedAt ?? 0))).toBeLessThan(1000)
   expect(second?.startedAt).toBeLessThan(Math.min(one?.endedAt ?? 0, other?.endedAt ?? 0))
 
-  // 5. Reflection starts when no step is pending.
+  // 4. They are registered in `hook-tasks`; disabled ones are not.
   expect(progress['hook-tasks'].map((task) => `${task.iteration} ${task['hook-id']}`).toSorted()).toEqual([
     '1 documentation',
     '1 learning',
@@ -129,7 +129,7 @@ describe('hooks', () => {
     expect((await sprint.progress())['hook-tasks']).toMatchObject([{ status: 'failed', 'exit-code': 4 }])
   })
 
-  it('do not run after an iteration without a valid report, which is recorded', async () => {
+  it('do not run after an iteration without a valid report, which is recorded (row 94)', async () => {
     const sprint = await createTestSprint({
       workflow: { 'per-iteration-hooks': [{ id: 'notes', run: 'echo $ITERATION >> notes', parallel: false }] },
       answers: { 1: 'no report', 2: 'none either', 3: goalComplete },

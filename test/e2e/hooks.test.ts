@@ -4,7 +4,7 @@ import { createTestSprint } from '../support/sprint.ts'
 const proceed = { status: 'continue', summary: 'on' }
 const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' }
 
-it('C11: runs hooks in order, in the background or not, and records each result', async () => {
+it('C11: runs hooks in order, in the background or not, and records each result (rows 3, 23, 26, 35, 47, 48, 107, 114, 120-124, 126, 142)', async () => {
   const sprint = await createTestSprint({
     sprint: { 'sprint-id': 'hooked' },
     workflow: {
@@ -63,6 +63,11 @@ it('C11: runs hooks in order, in the background or not, and records each result'
     '2 C failed 3',
     '2 E completed 0',
   ])
+  for (const task of tasks) {
+    expect(task).toMatchObject({ 'spawned-at': isoTime, 'completed-at': isoTime })
+    expect(task.transcript).toBe(`transcripts/iter-${task.iteration}-${task['hook-id']}.jsonl`)
+    expect(sprint.has(`s/${task.transcript}`)).toBe(true)
+  }
 })
 
 it.each([
@@ -90,7 +95,7 @@ it.each([
   ])
 })
 
-it('C12: four parallel hooks over 15 iterations lose neither a task nor a step', async () => {
+it('C12: four parallel hooks over 15 iterations lose neither a task nor a step, and all end before the exit (row 41)', async () => {
   const hooks = ['h1', 'h2', 'h3', 'h4']
   const step = { status: 'continue', summary: 'on', pendingSteps: [{ id: null, prompt: 'one more' }] }
   const sprint = await createTestSprint({
@@ -114,5 +119,7 @@ it('C12: four parallel hooks over 15 iterations lose neither a task nor a step',
   expect(new Set(progress['dynamic-steps'].map(({ id }) => id)).size).toBe(14)
   expect(progress.iterations?.map(({ number }) => number)).toEqual(Array.from({ length: 15 }, (_, index) => index + 1))
 })
+
+const isoTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
 const findHookEnd = (call: { readonly endedAt?: number } | undefined): number => call?.endedAt ?? Number.NaN

@@ -112,6 +112,29 @@ phases:
     expect((await sprint.progress()).status).toBe('completed')
   })
 
+  it('that says "completed" is a claim to be checked: red blocks it, green completes it, and no agent is called', async () => {
+    const completed = files['s/PROGRESS.yaml']
+      .replaceAll(/status: (blocked|in-progress|failed|pending)/g, 'status: completed')
+      .replaceAll(/^(error|failed-phase|blocked-at): .*\n/gm, '')
+    const claimed = {
+      ...files,
+      's/PROGRESS.yaml': completed,
+      's/SPRINT.yaml': `${files['s/SPRINT.yaml']}proof: optional\ndone-when: [{ run: test -f built }]\n`,
+    }
+    const sprint = await createTestSprint({ files: claimed, answers: { '*': report } })
+    expect((await whatCommandsSay(claimed)).status).toEqual({ exit: 0, is: 'in-progress', iteration: 3 })
+
+    expect(await sprint.run()).toMatchObject({ exitCode: 1 })
+    expect(await sprint.progress()).toMatchObject({
+      status: 'blocked',
+      reason: expect.stringContaining('not accepted'),
+    })
+    await sprint.write('built', '')
+    expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+    expect((await sprint.progress()).status).toBe('completed')
+    expect(await sprint.calls()).toEqual([])
+  })
+
   it('also runs without its SPRINT.yaml', async () => {
     const sprint = await createTestSprint({ files: { ...files, 's/SPRINT.yaml': null }, answers: { '*': report } })
     expect(await sprint.run()).toMatchObject({ exitCode: 0 })

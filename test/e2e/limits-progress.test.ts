@@ -102,7 +102,7 @@ it('ignores the files with no-progress: off, and never stops for it', async () =
   expect((await sprint.iterations()).every((iteration) => !('changed' in iteration))).toBe(true)
 })
 
-it('stuck: reflects once with the reason in its prompt, then asks, and the answer gives it another chance', async () => {
+it('stuck: reflects once with the reason in its prompt, then asks, and the answer gives it another chance (rows 2, 148)', async () => {
   const sprint = await createTestSprint({
     sprint: { ...shortPatience, steps: ['alpha'] },
     answers: { '*': { status: 'continue', summary: 'I am confused' } },

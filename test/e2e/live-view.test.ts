@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { expect, it } from 'vitest'
 import { createTestSprint } from '../support/sprint.ts'
 import { inTerminal } from '../support/terminal.ts'
@@ -85,19 +86,82 @@ it('opens what the cursor is on: iteration, transcript, changes, checks, prompt;
   expect(await terminal.ended).toBe(130)
 })
 
-it('asks the question in place, and continues with the answer', async () => {
-  const humanNeeded = { reason: 'Keep them?', details: '', options: ['keep', 'drop'] }
+it('shows the changes by file, coloured, with the branch and the counted lines in the head', async () => {
   const sprint = await createTestSprint({
     sprint: { 'done-when': [] },
+    files: { 'a.txt': 'one\n' },
     answers: {
-      '1': { status: 'needs-human', summary: 's', humanNeeded },
-      '2': { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' },
+      '1': { run: 'echo two > a.txt; echo new > b.txt', report: goes },
+      '2': { waits: 'go', report: { status: 'continue', summary: 'More.' } },
     },
   })
+  const git = (...args: readonly string[]) =>
+    execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.invalid', ...args], { cwd: sprint.at() })
+  git('init', '--quiet', '--initial-branch=main')
+  git('add', '.')
+  git('commit', '--quiet', '--message=start')
+  const terminal = inTerminal(sprint, ['run', 's', '--workflows', 'wf'], { columns: 120, rows: 35 })
+  await sprint.called(2)
+  await terminal.sees('branch main   +2 −1 in 2 files')
+  terminal.type('d')
+  await terminal.sees('› 2 files  +2 −1')
+  await terminal.sees('│ diff --git a/a.txt b/a.txt')
+  terminal.type('\u001b[B\u001b[B')
+  await terminal.sees('› b.txt  +1 −0')
+  terminal.type('\r')
+  await terminal.sees('b.txt  +1 −0  (1 of')
+  await terminal.sees('+new')
+  expect(terminal.raw()).toContain('\u001b[32m+new\u001b[0m')
+  terminal.type('qsn')
+
+  expect(await terminal.ended).toBe(130)
+})
+
+it('shows every key of the help on a narrow terminal', async () => {
+  const sprint = await createTestSprint({
+    sprint: { 'done-when': [] },
+    answers: { '1': { waits: 'go', report: goes } },
+  })
+  const terminal = inTerminal(sprint, ['run', 's', '--workflows', 'wf'], { columns: 40, rows: 30 })
+  await sprint.called(1)
+  await terminal.sees('? help')
+  terminal.type('?')
+  await terminal.sees('s stop: i after the iteration, t after')
+  await terminal.sees('the turn, n now')
+  await terminal.sees('q leave')
+  terminal.type('sn')
+
+  expect(await terminal.ended).toBe(130)
+})
+
+const humanNeeded = { reason: 'Keep them?', details: '', options: ['keep', 'drop'] }
+const asks = {
+  '1': { status: 'needs-human', summary: 's', humanNeeded },
+  '2': { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' },
+}
+
+it('asks the question in place until the answer is an option or a text, and continues with it', async () => {
+  const sprint = await createTestSprint({ sprint: { 'done-when': [] }, answers: asks })
   const terminal = inTerminal(sprint, ['run', 's', '--workflows', 'wf'])
   await terminal.sees('your answer (1 to 2, or text; Enter to answer later)')
+  terminal.type('7\r')
+  await terminal.sees('there is no option 7; choose 1 to 2')
   terminal.type('2\r')
 
   expect(await terminal.ended).toBe(0)
   expect((await sprint.calls())[1]?.prompt).toContain('Answer: drop')
+})
+
+it('asks the question in ralph watch too, by text, and resumes the sprint in the background', async () => {
+  const sprint = await createTestSprint({ files: { 's/SPRINT.yaml': null, 'wf/ralph.yaml': null }, answers: asks })
+  expect(await sprint.ralph('run', 'Tidy the names')).toMatchObject({ exitCode: 2 })
+  const terminal = inTerminal(sprint, ['watch'])
+  await terminal.sees('your answer (1 to 2, or text; Enter to answer later)')
+  terminal.type('only the old ones\r')
+  await terminal.sees('Resume the sprint in the background? [Y/n]')
+  terminal.type('\r')
+
+  expect(await terminal.ended).toBe(0)
+  expect((await sprint.calls())[1]?.prompt).toContain('Answer: only the old ones')
+  expect((await sprint.ralph('status')).stdout).toContain('completed')
 })

@@ -8,7 +8,7 @@ const plan = (...prompts: readonly string[]) => ({
 })
 const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' }
 
-it('C1: plans, executes and finishes, and every step keeps its own id', async () => {
+it('C1: plans, executes and finishes, and every step keeps its own id (rows 5, 22, 33, 40, 92, 93, 95, 96, 132-134, 137, 141, 146, 206)', async () => {
   const sprint = await createTestSprint({
     answers: {
       1: plan('alpha', 'beta'),
@@ -108,7 +108,7 @@ it('C2: handles a plan of 700 steps of 200 characters like any other', async () 
   expect(await sprint.calls()).toHaveLength(2)
 })
 
-it('C3: reflects once there have been no steps for idle-threshold iterations', async () => {
+it('C3: reflects once there have been no steps for idle-threshold iterations (rows 32, 97, 209)', async () => {
   const sprint = await createTestSprint({
     sprint: { ralph: { 'idle-threshold': 3 } },
     answers: { '*': { status: 'continue', summary: 'thinking' } },

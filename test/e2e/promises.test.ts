@@ -1,10 +1,12 @@
 import { expect, it } from 'vitest'
+import { scaleForLoad } from '../support/pace.ts'
+import { readPacked } from '../support/packed.ts'
 import { createTestSprint, waitUntil } from '../support/sprint.ts'
 
 const proceed = { status: 'continue', summary: 'still at it' }
 const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'all tests pass' }
 
-it("refuses an agent that lies, and puts the check's output into the next prompt", async () => {
+it("refuses an agent that lies, and puts the check's output into the next prompt (row 135)", async () => {
   const sprint = await createTestSprint({
     sprint: { 'done-when': [{ run: 'echo "$((1 + 2)) of 4 are red" && test -f fixed', name: 'unit tests' }] },
     answers: { 1: goalComplete, 2: { run: 'touch fixed', report: goalComplete } },
@@ -24,8 +26,7 @@ it("refuses an agent that lies, and puts the check's output into the next prompt
 })
 
 it('waits out a usage limit: no start before the reset, and no iteration counted', async () => {
-  const resetsAt = Math.ceil(Date.now() / 1000) + 3
-  const limit = { status: 'rejected', resetsAt, rateLimitType: 'five_hour', isUsingOverage: false }
+  const limit = { status: 'rejected', resetsAt: '<in 5 s>', rateLimitType: 'five_hour', isUsingOverage: false }
   const refusal = { type: 'result', subtype: 'success', is_error: true, api_error_status: 429, result: 'limit reached' }
   const sprint = await createTestSprint({
     answers: {
@@ -41,13 +42,14 @@ it('waits out a usage limit: no start before the reset, and no iteration counted
     'the sprint to be parked',
     async () => sprint.has('s/PROGRESS.yaml') && (await sprint.progress()).status === 'parked',
   )
-  expect((await sprint.progress()).parked?.until).toBe(new Date(resetsAt * 1000).toISOString())
+  const resetsAt = Number(/"resetsAt":(\d+)/.exec(await sprint.read('s/transcripts/iteration-1.jsonl'))?.[1]) * 1000
+  expect((await sprint.progress()).parked?.until).toBe(new Date(resetsAt).toISOString())
 
   expect(await run.ended).toMatchObject({ exitCode: 0 })
 
   const calls = await sprint.calls()
   expect(calls).toHaveLength(2)
-  expect(calls[1]?.startedAt).toBeGreaterThanOrEqual(resetsAt * 1000)
+  expect(calls[1]?.startedAt).toBeGreaterThanOrEqual(resetsAt)
   expect(await sprint.iterations()).toEqual([expect.objectContaining({ number: 1, verdict: 'accepted', attempts: 2 })])
 })
 
@@ -83,7 +85,7 @@ it('asks an agent without progress to reflect, then asks a human', async () => {
 
 it('kills a hanging agent in time, with everything it started, and retries', async () => {
   const sprint = await createTestSprint({
-    sprint: { timeouts: { idle: '1s' } },
+    sprint: { timeouts: { idle: scaleForLoad(1) } },
     answers: { 1: { run: 'setsid sleep 600 & sleep 600' }, 2: goalComplete },
   })
 
@@ -100,11 +102,10 @@ it('ends an agent that has answered but does not exit, and accepts its answer', 
     sprint: { timeouts: { 'after-result': '1s' } },
     answers: { 1: { report: goalComplete, lingers: true } },
   })
-  const started = performance.now()
 
   expect(await sprint.run()).toMatchObject({ exitCode: 0 })
 
-  expect(performance.now() - started).toBeLessThan(5000)
+  expect(readPacked(sprint.state()).get('1-1/ended')?.toString()).toBe('after-result\n')
   expect(sprint.processes()).toEqual([])
   expect(await sprint.calls()).toHaveLength(1)
 })

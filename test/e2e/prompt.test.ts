@@ -19,7 +19,7 @@ it('is the prompt that the agent then receives on stdin', async () => {
   expect((await sprint.calls()).map(({ prompt }) => prompt.trimEnd())).toEqual([shown.trimEnd()])
 })
 
-it('includes the goal-prompt of the workflow when planning, and its reflection-prompt when reflecting', async () => {
+it('includes the goal-prompt of the workflow when planning, and its reflection-prompt when reflecting (rows 7, 8, 208)', async () => {
   const sprint = await createTestSprint({
     workflow: { 'goal-prompt': 'Think of the users first.', 'reflection-prompt': 'Would you sign this?' },
     sprint: { goal: 'Ship it', ralph: { 'idle-threshold': 2 } },

@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, it } from 'vitest'
+import { readPacked } from '../support/packed.ts'
 import { isRunning, kill } from '../support/processes.ts'
 import { createTestSprint, waitUntil, type RawProgress, type RunningRalph, type TestSprint } from '../support/sprint.ts'
 
@@ -137,8 +139,11 @@ it('C10: a second run of the same sprint is refused while the first one is runni
   expect(await sprint.calls()).toHaveLength(2)
 })
 
-const findShim = async (sprint: TestSprint, attempt: string): Promise<number> =>
-  Number((await readFile(sprint.state(`attempts/${attempt}/pid`), 'utf8')).split(' ')[0])
+const findShim = async (sprint: TestSprint, attempt: string): Promise<number> => {
+  const file = sprint.state(`attempts/${attempt}/pid`)
+  const text = existsSync(file) ? await readFile(file, 'utf8') : readPacked(sprint.state()).get(`${attempt}/pid`)
+  return Number(text?.toString().split(' ')[0])
+}
 
 const listAddedSteps = (progress: RawProgress) =>
   new Set(progress['dynamic-steps'].map((step) => step['added-in-iteration']))

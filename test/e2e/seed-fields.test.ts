@@ -113,7 +113,7 @@ describe('a phase without a report', () => {
 })
 
 describe('hooks', () => {
-  it('show the pid of their process while they run, and null afterwards (rows 25, 157)', async () => {
+  it('show the pid of their process while they run, and null afterwards (rows 24, 25, 44, 125)', async () => {
     const hook = { id: 'slow', run: `while [ ! -e go ]; do sleep 0.1; done`, parallel: true, enabled: true }
     const sprint = await createTestSprint({
       sprint: quick,
@@ -135,7 +135,7 @@ describe('hooks', () => {
     ])
   })
 
-  it('run the phases of a local workflow in order, each as a call of its own (row 88)', async () => {
+  it('run the phases of a local workflow in order, each as a call of its own (rows 10, 88, 110)', async () => {
     const sprint = await createTestSprint({
       sprint: quick,
       workflow: { 'per-iteration-hooks': [{ id: 'doc', workflow: 'doc-update', parallel: false, enabled: true }] },

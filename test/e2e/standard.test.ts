@@ -4,7 +4,7 @@ import { waitUntil, type Answers } from '../support/sprint.ts'
 
 const abc = ['a', 'b', 'c'].map((id) => ({ id, prompt: `Task ${id.toUpperCase()}.` }))
 
-it('D1: runs the phases in order, once each', async () => {
+it('D1: runs the phases in order, once each (row 150)', async () => {
   const sprint = await createPhasesSprint(abc, { answers: { '*': completedReport } })
 
   expect(await sprint.run()).toMatchObject({ exitCode: 0, stderr: '' })
@@ -327,7 +327,7 @@ describe('checks of done-when', () => {
   })
 })
 
-it('runs hooks after each phase, and tells them which one it was', async () => {
+it('runs hooks after each phase, and tells them which one it was (row 149)', async () => {
   const sprint = await createPhasesSprint(abc, {
     sprint: {
       'sprint-id': 'S',

@@ -77,6 +77,21 @@ describe('every route', () => {
     expect(got).toEqual(table.map(([name]) => [name, status]))
   })
 
+  it('answers probes under any name with nothing but their state, and metrics only to a token', async () => {
+    const foreign = { host: 'evil.example' }
+    const admin = await createTestSession(backend, await createTestUser(backend, 'admin'))
+    const ask = (path: string, headers: RawRequest) => raw(backend.origin, 'GET', path, { ...foreign, ...headers })
+    const answers = await Promise.all([
+      ask('/healthz', {}),
+      ask('/readyz', {}),
+      ask('/metrics', {}),
+      ask('/metrics', { cookie: admin }),
+      ask('/metrics', { authorization: 'Bearer wrong' }),
+    ])
+    expect(answers).toEqual([200, 200, 421, 421, 401])
+    expect(await raw(backend.origin, 'GET', '/metrics', { host, cookie: admin })).toBe(200)
+  })
+
   it.each(changing)('refuses %s', async (_, status, spoil) => {
     const changes = table.filter(([, { method }]) => method !== 'GET')
     const got = await Promise.all(
@@ -204,7 +219,7 @@ describe.each(kinds)('the roles on %s', (kind) => {
     }
   })
 
-  it('limits a token to its scope', async () => {
+  it('limits a token to its scope (row 159)', async () => {
     const ids = await createTestRows(backend)
     const ask = createApiCaller(backend.origin, { cookie: cookies.admin })
     const { token } = (await ask('POST', '/api/tokens', { name: 'ci', scope: 'read' })).body
@@ -212,10 +227,11 @@ describe.each(kinds)('the roles on %s', (kind) => {
     const codes = await Promise.all([
       limited('GET', `/api/agents/${ids.agentId}`),
       limited('POST', `/api/agents/${ids.agentId}/prompts`, { prompt: 'hi' }),
+      limited('POST', `/api/agents/${ids.agentId}/ralph-mode/start`, { taskDescription: 'Build it' }),
       limited('POST', '/api/tokens', { name: 'more', scope: 'admin' }),
       limited('GET', '/api/audit'),
     ])
-    expect(codes.map(({ status }) => status)).toEqual([200, 403, 403, 403])
+    expect(codes.map(({ status }) => status)).toEqual([200, 403, 403, 403, 403])
   })
 
   it('shows an agent only to users with access', async () => {
@@ -245,7 +261,8 @@ describe.each(kinds)('the roles on %s', (kind) => {
   it('limits a frequent caller, says for how long, and accepts calls afterwards', async () => {
     const cookie = await createTestSession(backend, await createTestUser(backend))
     const mine = createApiCaller(backend.origin, { cookie })
-    const flood = () => Promise.all(Array.from({ length: 50 }, () => mine('GET', '/api/me')))
+    // Changes cost five times as much as reads, so that a busy computer is fast enough for this.
+    const flood = () => Promise.all(Array.from({ length: 50 }, () => mine('POST', '/api/tokens', { name: '' })))
     const refused = await waitUntil(flood, (answers) => answers.some(({ status }) => status === 429), 120_000)
     const slowed = refused.find(({ status }) => status === 429)
     expect(slowed?.body).toMatchObject({ code: 'RATE_LIMITED', status: 429, hint: 'wait 1 s' })

@@ -236,8 +236,13 @@ describe.each(kinds)('the API on %s', (kind) => {
     const told = 'goal: x\nworkflow: ralph\nnotify: [desktop]\n'
     await expect(api.startSprint({ agentId: id, sprintYaml: told })).rejects.toMatchObject({ code: 'NOT_SUPPORTED' })
     const nowhere = { kind: 'folder', path: '/etc' } as const
-    const refused = await api.createAgent({ name: 'outside', workspace: nowhere, program: 'command:true' })
-    expect(refused).toMatchObject({ state: 'failed', reason: expect.stringContaining('/etc') })
+    const outside = api.createAgent({ name: 'outside', workspace: nowhere, program: 'command:true' })
+    await expect(outside).rejects.toMatchObject({
+      code: 'WORKSPACE_REFUSED',
+      message: expect.stringContaining('/etc'),
+    })
+    const names = (await api.listAgents({ limit: 200 })).items.map(({ agent }) => agent.name)
+    expect(names).not.toContain('outside')
     await expect(api.createAgent({ name: 'x', labels: ['gpu'], workspace: nowhere })).rejects.toMatchObject({
       code: 'NO_MACHINE',
     })
@@ -251,7 +256,7 @@ describe.each(kinds)('the API on %s', (kind) => {
       await ask('POST', path, { prompt: 'hi' }, key),
       await ask('POST', path, { prompt: 'hi' }, key),
     ]
-    expect([first.status, second.body['id']]).toEqual([200, first.body['id']])
+    expect([first.status, second.status, second.body['id']]).toEqual([201, 201, first.body['id']])
     expect((await ask('POST', path, { prompt: 'ho' }, key)).body).toMatchObject({ code: 'INVALID_REQUEST' })
   })
 

@@ -8,7 +8,7 @@ import { claim } from '../agents/scenarios.ts'
 import { startStubModel } from '../support/stub-model/server.ts'
 import { createRealFleet, timeoutOptions } from './real-machines.ts'
 
-it('drives the real claude through the fleet: REST, mutual TLS, its own agents-server, and events back', async () => {
+it('drives the real claude through the fleet: REST, mutual TLS, its own agents-server, and events back (row 176)', async () => {
   const programs = await installed(claude.installs)
   const model = await startStubModel([claim])
   onTestFinished(model.close)

@@ -44,7 +44,7 @@ describe('the rights of a credential', () => {
   it('stay complete for the user of this computer, who signs in with the printed address', async () => {
     const session = await redeem(await backend.ticketAddress())
     const { status } = await session('POST', '/api/tokens', { name: 'all', scope: 'admin' })
-    expect([status, (await session('GET', '/api/audit')).status]).toEqual([200, 200])
+    expect([status, (await session('GET', '/api/audit')).status]).toEqual([201, 200])
   })
 
   it('do not matter for a name with NUL or control characters: it is refused as invalid', async () => {
@@ -57,7 +57,7 @@ describe('the rights of a credential', () => {
       ask('POST', '/api/agents', { name: 'a', workspace: { kind: 'folder', path: '/srv/a\0b' } }),
     ])
     expect([...answers, ...elsewhere].map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 422))
-    expect((await ask('POST', '/api/tokens', { name: 'größer 日本 👩‍💻', scope: 'read' })).status).toBe(200)
+    expect((await ask('POST', '/api/tokens', { name: 'größer 日本 👩‍💻', scope: 'read' })).status).toBe(201)
   })
 
   it('stay usable while another caller tries wrong tickets: a valid ticket signs in', async () => {

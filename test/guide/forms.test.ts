@@ -8,8 +8,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { root } from '../support/paths.ts'
 import { createTestSprint, type TestSprint } from '../support/sprint.ts'
 
-const pages = ['new-driver', 'new-check-kind', 'new-channel'].map((name) =>
-  readFileSync(join(root, `docs/guide/${name}.md`), 'utf8'),
+const pages = ['new-driver', 'new-check-kind', 'new-channel', 'new-cell'].map((name) =>
+  readFileSync(join(root, `docs/contribute/${name}.md`), 'utf8'),
 )
 const lines = blocks('json')[0] ?? ''
 const exec = promisify(execFile)
@@ -19,7 +19,7 @@ let program: string
 const builtFolder = mkdtempSync(join(tmpdir(), 'ralph-forms-'))
 beforeAll(async () => {
   program = await build(builtFolder)
-}, 240_000)
+}, 600_000)
 afterAll(() => rmSync(builtFolder, { recursive: true, force: true }))
 
 it('the page about new drivers leads to a working driver', async () => {
@@ -83,6 +83,22 @@ it('the page about channels leads to a working channel', async () => {
   await runSprint(sprint)
   expect(await sprint.read("o'clock.log")).toBe('db: completed: it says "hi"\n')
   expect((await sprint.progress()).notifications).toMatchObject([{ to: "o'clock.log", sent: true }])
+}, 120_000)
+
+it('the page about cells leads to a working cell, which claims no walls that it has not', async () => {
+  const sprint = await createTestSprint({
+    sprint: { cell: { kind: 'setpriv', network: 'open' }, 'done-when': [{ run: 'test -s rights' }] },
+    answers: { '*': { run: 'grep NoNewPrivs /proc/self/status > rights', report: claim } },
+  })
+
+  expect((await runSprint(sprint)).stdout).toContain('accepted by test -s rights')
+  expect(await sprint.read('rights')).toMatch(/^NoNewPrivs:\s+1$/m)
+  expect((await sprint.progress()).walls).toMatchObject([{ around: 'agents', cell: 'setpriv', network: 'open' }])
+
+  const limited = await createTestSprint({ sprint: { cell: 'setpriv' }, answers: { '*': claim } })
+  await expect(runSprint(limited)).rejects.toMatchObject({
+    stderr: expect.stringMatching(/SANDBOX_UNAVAILABLE {2}the sprint limits the network.*setpriv cannot/),
+  })
 }, 120_000)
 
 const report = '```json\n{"status":"goal-complete","summary":"s","goalCompleteSummary":"all pass"}\n```'

@@ -125,9 +125,9 @@ describe('secrets that an agent and a check print', { timeout: 120_000 }, () => 
     expect(run.exitCode).toBe(2)
     expect((await sprint.read('notified.txt')).match(/\[redacted/g)?.length).toBeGreaterThan(10)
     expect((await sprint.read('s/PROGRESS.yaml')).match(/\[redacted/g)?.length).toBeGreaterThan(10)
-    const file = sprint.state('attempts/1-1/transcript.jsonl')
+    const file = sprint.state('transcripts/1-1.jsonl')
     expect(findLeaks('it', readFileSync(file, 'utf8'))).toHaveLength(Object.keys(canaries).length)
-    expect([mode(file), mode(sprint.state('attempts/1-1'))]).toEqual(['600', '700'])
+    expect([mode(file), mode(sprint.state('transcripts')), mode(sprint.state('packed'))]).toEqual(['600', '700', '700'])
   })
 })
 

@@ -72,6 +72,18 @@ it('prints its version', () => {
   expect(ralph(base, '--version')).toEqual({ exitCode: 0, stdout: `${manifest().version}\n`, stderr: '' })
 })
 
+it('runs by npx from the packed file, without an installation', () => {
+  const npx = ['--yes', '--prefer-offline', '--package', tarball, '--', 'ralph', '--version']
+  const { status, stdout } = spawnSync('npx', npx, {
+    cwd: at('project'),
+    env: env(),
+    encoding: 'utf8',
+    timeout: 110_000,
+  })
+
+  expect({ status, stdout }).toEqual({ status: 0, stdout: `${manifest().version}\n` })
+})
+
 it('runs the demo, although no install script has run', () => {
   const { exitCode, stdout } = ralph(base, 'demo', 'pancakes', '--fast')
 

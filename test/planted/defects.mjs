@@ -25,10 +25,10 @@ export const defects = [
   },
   {
     name: 'known secrets are not redacted',
-    file: 'src/contract/redact.ts',
+    file: 'src/contract/secrets/redact.ts',
     find: 'const names = encodeSecrets(secrets)',
     put: 'const names = encodeSecrets(secrets.slice(secrets.length))',
-    tests: 'src/contract/redact.test.ts',
+    tests: 'src/contract/secrets/redact.test.ts',
   },
   {
     name: 'the Host header is not checked',
@@ -74,10 +74,10 @@ export const defects = [
   },
   {
     name: 'things that look like keys are not redacted',
-    file: 'src/contract/redact.ts',
+    file: 'src/contract/secrets/redact.ts',
     find: 'formBeginning.test(line) ? line.replaceAll(anyForm, describeForm) : line',
     put: 'line',
-    tests: 'src/contract/redact.test.ts',
+    tests: 'src/contract/secrets/redact.test.ts',
   },
   {
     name: 'an agent gets the whole environment',

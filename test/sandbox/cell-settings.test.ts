@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest'
+import { findCgroupParent } from '../../src/platform/processes/cgroups.ts'
 import { putProgram } from '../support/programs.ts'
 import { createTestSprint } from '../support/sprint.ts'
 import { claim, confined, saysText, tried, tries, workingCells, works } from './confined.ts'
 
 const timeout = 120_000
+const canLimitProcessors = findCgroupParent('cpu') !== undefined
+
 /** `sandbox` of the common setup goes, since `cell` says all. */
 const inCell = (cell: unknown, more: object = {}) => ({ sprint: { sandbox: undefined, cell, ...more } })
 
@@ -79,7 +82,32 @@ describe.each(workingCells)('a sprint with cell: %s', { timeout }, (cell) => {
     expect((await sprint.progress()).walls?.[0]?.limits).toEqual([
       expect.stringMatching(/^processes 60 \(/),
       'disk 8m per file (rlimit)',
+      'disk 8m in all (watched)',
     ])
+  })
+
+  it('ends an agent that fills the disk with many files', async () => {
+    const script = 'touch begun; i=0; while :; do head -c 1000000 /dev/zero >large-$i; i=$((i+1)); sleep 0.1; done'
+    const sprint = await confined(script, inCell({ kind: cell, limits: { disk: '8m' } }))
+
+    const { exitCode, stdout } = await sprint.run('--max-iterations', '1')
+
+    expect(exitCode).not.toBe(0)
+    expect(stdout).toContain('it wrote more than the disk limit of its cell allows')
+  })
+
+  it('is held to its memory and processors', async () => {
+    const hog = `perl -e '$x = "x" x (300 * 1024 ** 2); print length $x' >hog.txt 2>/dev/null; test $? -ne 0 && echo refused >>hog.txt`
+    const spin = `perl -e '$e = time + 5; $p = fork; 1 while time < $e; exit unless $p; wait; @t = times; print $t[0] + $t[1] + $t[2] + $t[3]' >cpu.txt`
+    const limits = { memory: '128m', ...(canLimitProcessors && { cpus: 0.25 }) }
+    const sprint = await confined(`${hog}\n${spin}`, inCell({ kind: cell, limits }))
+
+    const { exitCode, stdout } = await sprint.run()
+
+    expect([exitCode, await sprint.read('hog.txt')]).toEqual([0, 'refused\n'])
+    expect(stdout).toMatch(/memory 128m(?: \(cgroup v[12]\)| per process \(rlimit\))/)
+    // 6 s at most have passed; a busy machine gives less than the limit.
+    expect(Number(await sprint.read('cpu.txt'))).toBeLessThan(canLimitProcessors ? 0.25 * 6 + 0.3 : 100)
   })
 
   it('lets the agent replace PROGRESS.yaml as yq -i does, and keeps what it changed', async () => {
@@ -97,6 +125,16 @@ describe.each(workingCells)('a sprint with cell: %s', { timeout }, (cell) => {
     expect(await sprint.run()).toMatchObject({ exitCode: 0 })
     expect([await sprint.read('s/LEARNINGS.md'), (await sprint.progress()).status]).toEqual(['learned\n', 'completed'])
   })
+})
+
+it.skipIf(canLimitProcessors)('is not started with a limit that cannot hold', async () => {
+  const made = await createTestSprint({ sprint: { cell: { limits: { cpus: 1 } } }, answers: { 1: claim } })
+  const { exitCode, stderr } = await made.run()
+  expect([exitCode, await made.calls(), stderr]).toEqual([
+    1,
+    [],
+    expect.stringMatching(/limits cpus, which this machine cannot/),
+  ])
 })
 
 describe('a sprint that asks for walls', () => {

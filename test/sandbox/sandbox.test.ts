@@ -209,7 +209,7 @@ describe('where no cell works', () => {
 
 it.each([
   ['off', {}, 'none, because "sandbox: off" says so'],
-  ['auto', { IS_SANDBOX: '1' }, 'none of Ralph, because IS_SANDBOX says that this machine is one'],
+  ['auto', { IS_SANDBOX: '1' }, 'off, because IS_SANDBOX is set'],
 ])('"sandbox: %s" with %o says what protects this run', async (sandbox, env, text) => {
   const sprint = await createTestSprint({ sprint: { sandbox, 'done-when': [] }, answers: { 1: claim }, env })
 

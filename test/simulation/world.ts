@@ -39,7 +39,7 @@ export interface World {
   readonly toldLimits: Map<string, number>
   /** All transcripts that were ever started, by their folder. */
   readonly transcripts: Set<string>
-  /** Attempts that ended by themselves: their result stays for ever. */
+  /** Attempts that ended by themselves: their result stays forever. */
   readonly finished: Set<string>
   /** Iterations whose checks have all passed, in the world and not in the state. */
   readonly green: Set<number>

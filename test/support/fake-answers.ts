@@ -201,6 +201,14 @@ const reads: Partial<Record<RouteName, Answer>> = {
   getSprint: ({ sprintId }, state) => findSprint(state, sprintId),
   listIterations: ({ sprintId }, { fleet }) => ({ items: (fleet.iterations.get(String(sprintId)) ?? []).toReversed() }),
   listEvents: (given, { fleet }) => eventsPage(given, fleet),
+  outlineSprint: ({ sprintId }, { fleet }) => {
+    const last = (fleet.events.get(String(sprintId))?.count ?? 0) - 1
+    const tools = [{ name: 'Read', calls: 12 }]
+    return {
+      lastSeq: Math.max(0, last),
+      items: last < 0 ? [] : [{ iteration: 8, firstSeq: 0, events: last + 1, errors: 2, edits: 3, tools }],
+    }
+  },
   readOutput: () => ({ text: 'the whole output\n'.repeat(200), size: 3400 }),
   diffSprint: () => diff,
   listQuestions: ({ status }, { fleet }) => ({
@@ -210,11 +218,17 @@ const reads: Partial<Record<RouteName, Answer>> = {
 }
 
 /** Newest first; a cursor is the number of the event after the last one returned. */
-function eventsPage({ sprintId, cursor, limit, iteration, search, kind }: RouteInput, fleet: Fleet) {
+function eventsPage({ sprintId, cursor, limit, iteration, search, kind, before, after }: RouteInput, fleet: Fleet) {
   const source = fleet.events.get(String(sprintId))
   if (!source) return { items: [] }
   const items = []
-  let seq = cursor === undefined ? source.count : Number(cursor)
+  if (after !== undefined && after !== null) {
+    const from = Math.max(0, Number(after) + 1)
+    const to = Math.min(source.count, from + Number(limit))
+    for (let seq = from; seq < to; seq += 1) items.push(source.at(seq))
+    return { items, ...(to < source.count && { next: String(to) }) }
+  }
+  let seq = Math.min(source.count, Number(cursor ?? before ?? source.count))
   while (seq > 0 && items.length < Number(limit)) {
     seq -= 1
     const stored = source.at(seq)

@@ -1,6 +1,6 @@
-/** The interfaces of seed 004, lines 115 to 208, word for word without their comments and unchanged fields. */
+/** The interfaces of seed 004, lines 115 to 229, word for word without their comments and unchanged fields. */
 
-import type { PhaseStatus } from 'ralph-mode'
+import type { CurrentPointer, ParallelTask, ParallelTaskStatus, PhaseStatus } from 'ralph-mode'
 
 export interface PerIterationHook {
   id: string
@@ -15,6 +15,20 @@ export interface DynamicStep {
   status: PhaseStatus
   'added-at': string
   'added-in-iteration': number
+}
+export interface HookTask {
+  iteration: number
+  'hook-id': string
+  status: ParallelTaskStatus
+  /** Seed 000:157 writes null once it has ended. */
+  pid?: number | null | undefined
+  transcript?: string | undefined
+}
+/** Seed 000:169-172 writes null until the end. */
+export interface RalphExitInfo {
+  'detected-at'?: string | null
+  iteration?: number | null
+  'final-summary'?: string | null
 }
 export interface RalphConfig {
   'idle-threshold'?: number
@@ -33,4 +47,17 @@ export interface SprintDefinition {
   name?: string
   goal?: string
   'per-iteration-hooks'?: Record<string, { enabled: boolean }>
+}
+export interface CompiledProgress {
+  'sprint-id': string
+  status: string
+  current: CurrentPointer
+  'parallel-tasks'?: readonly ParallelTask[]
+  mode?: 'standard' | 'ralph'
+  goal?: string
+  'dynamic-steps'?: readonly DynamicStep[]
+  'hook-tasks'?: readonly HookTask[]
+  'per-iteration-hooks'?: readonly { id: string; workflow?: string | undefined; prompt?: string | undefined }[]
+  ralph?: RalphConfig
+  'ralph-exit'?: RalphExitInfo
 }

@@ -9,8 +9,8 @@ import { waitUntil, type TestSprint } from './sprint.ts'
 const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`
 
 /** `ralph` in a real terminal (a pty, by `script`), in the project of a sprint: its screen, and keys typed into it. */
-export function inTerminal(sprint: TestSprint, args: readonly string[]) {
-  const command = `stty cols 100 rows 30; exec ${[process.execPath, ralphProgram, ...args].map(quoted).join(' ')}`
+export function inTerminal(sprint: TestSprint, args: readonly string[], { columns = 100, rows = 30 } = {}) {
+  const command = `stty cols ${columns} rows ${rows}; exec ${[process.execPath, ralphProgram, ...args].map(quoted).join(' ')}`
   const child = spawn('script', ['--quiet', '--flush', '--return', '--command', command, '/dev/null'], {
     cwd: sprint.at(),
     env: {

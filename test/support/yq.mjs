@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // What yq v4 (github.com/mikefarah/yq) does with the expressions of the seed documents: `.a-b` is one name, not a subtraction as in jq;
 // `// x` replaces null; `-i` writes a new file beside the old one and renames it; comments stay. Anything else is refused.
+// test/seeds/yq.test.ts compares it with what yq 4.25.3 printed and wrote.
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { parseDocument } from 'yaml'
@@ -14,11 +15,22 @@ const document = parseDocument(readFileSync(file, 'utf8'))
 
 const toPath = (text) => [...text.matchAll(/\.(?:"([^"]+)"|([\w-]+))/g)].map(([, quoted, plain]) => quoted ?? plain)
 const path = String.raw`((?:\.(?:"[^"]+"|[\w-]+))+)`
-const select = String.raw`${path}\[\] \| select\(\.(\w+) == "([^"]*)"\)`
+const literal = String.raw`("[^"]*"|\d+|true|false|null)`
+const select = String.raw`${path}\[\] \| select\(([^()]*)\)`
 
-/** Items of a list whose field has this value, as nodes. */
-const selectItems = (list, field, value) =>
-  (document.getIn(toPath(list), true)?.items ?? []).filter((item) => item.get(field) === value)
+/** Items of a list that meet all conditions, as nodes. */
+function selectItems(list, conditions) {
+  const wanted = conditions.split(' and ').map((condition) => new RegExp(`^${path} == ${literal}$`).exec(condition))
+  if (wanted.includes(null)) fail()
+  return (document.getIn(toPath(list), true)?.items ?? []).filter((item) =>
+    wanted.every(([, field, value]) => item.getIn(toPath(field)) === JSON.parse(value)),
+  )
+}
+
+function fail() {
+  console.error(`Error: invalid input text ${JSON.stringify(expression)}`)
+  process.exit(1)
+}
 
 const operations = [
   [
@@ -27,26 +39,29 @@ const operations = [
       const known = document.getIn(toPath(list), true)
       for (const item of JSON.parse(items)) known.add(document.createNode(item))
       known.flow = false
-      return document
     },
   ],
   [
-    new RegExp(`^\\(${select}\\)\\.([\\w-]+) = "([^"]*)"$`),
-    (list, field, value, ...change) => {
+    new RegExp(`^\\(${select}\\)${path} = ${literal}$`),
+    (list, conditions, ...change) => {
       const [target, next] = change
-      for (const item of selectItems(list, field, value)) item.set(target, next)
-      return document
+      for (const item of selectItems(list, conditions)) item.setIn(toPath(target), JSON.parse(next))
     },
+  ],
+  [new RegExp(`^${path} = ${literal}$`), (target, next) => document.setIn(toPath(target), JSON.parse(next))],
+  [new RegExp(`^${path} // (.+)$`), (target, other) => document.getIn(toPath(target)) ?? JSON.parse(other)],
+  [new RegExp(`^\\[${select}\\] \\| length$`), (list, conditions) => selectItems(list, conditions).length],
+  [
+    new RegExp(`^\\[${select}\\]\\[0\\]${path}$`),
+    (list, conditions, field) => selectItems(list, conditions)[0]?.getIn(toPath(field)) ?? null,
   ],
   [
-    new RegExp(`^${path} = "([^"]*)"$`),
-    (target, next) => {
-      document.setIn(toPath(target), next)
-      return document
-    },
+    new RegExp(`^${select} \\| @json$`),
+    (list, conditions) =>
+      selectItems(list, conditions)
+        .map((item) => JSON.stringify(item))
+        .join('\n'),
   ],
-  [new RegExp(`^${path} // (.+)$`), (target, other) => document.getIn(toPath(target)) ?? JSON.parse(other)],
-  [new RegExp(`^\\[${select}\\] \\| length$`), (list, field, value) => selectItems(list, field, value).length],
   [new RegExp(`^${path}$`), (target) => document.getIn(toPath(target))],
 ]
 
@@ -57,8 +72,7 @@ for (const [pattern, apply] of operations) {
   if (values.inplace) {
     writeFileSync(`${file}.yq`, document.toString())
     renameSync(`${file}.yq`, file)
-  } else console.log(result === document ? document.toString() : String(result))
+  } else console.log(String(result))
   process.exit(0)
 }
-console.error(`Error: invalid input text ${JSON.stringify(expression)}`)
-process.exit(1)
+fail()

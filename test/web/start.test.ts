@@ -4,7 +4,7 @@ import { createPageAgent, createRepository, createServedPages } from './served-p
 
 const { serve, open } = createServedPages()
 
-it('starts the agent on screen from every place, and preselects none elsewhere', async () => {
+it('starts the agent on screen from every place, and preselects none elsewhere; Modes has Ralph Mode (rows 154, 155)', async () => {
   const { address, origin, folder, project, api } = await serve()
   const { program, release } = createPageAgent(folder)
   createRepository(join(project, 'other'))
@@ -39,6 +39,11 @@ it('starts the agent on screen from every place, and preselects none elsewhere',
   await page.goto(`${origin}/agents/${shown.id}`)
   await page.getByRole('heading', { name: 'zebra' }).waitFor()
   await tryAll('agent')
+  await page.getByRole('button', { name: 'Modes' }).click()
+  await page.getByRole('menuitem', { name: 'Ralph Mode' }).click()
+  await page.getByLabel('Task').waitFor()
+  expect(await where()).toContain('zebra')
+  await close()
   const machine = (await api.listMachines({})).items[0]?.name ?? ''
 
   await page.keyboard.press('n')

@@ -1,6 +1,8 @@
 // Reading and writing outside of the work. `sh` is a shell script that ends with 0 if it got out; `outside` looks afterwards,
 // from outside of the cell, and is true if something is there that should not be.
 const read = (id, sh) => ({ id, class: 'read', sh })
+/** About files that every system has: a container shows those of its image. */
+const readSystem = (id, sh) => ({ ...read(id, sh), ofImage: true })
 const write = (id, sh, outside) => ({ id, class: 'write', sh, outside })
 
 export const files = [
@@ -18,14 +20,14 @@ export const files = [
   read('other-project', 'cat ~/other-project/secret.txt'),
   read('neighbour', 'cat ../other-project/secret.txt || cat ../outside/secret.txt'),
   read('outside-path', 'cat "$OUTSIDE/secret.txt"'),
-  read('shadow', 'cat /etc/shadow'),
-  read('sudoers', 'cat /etc/sudoers'),
-  read('ssh-host-keys', 'cat /etc/ssh/ssh_host_*key'),
-  read('root-home', 'ls -A /root/.bashrc /root/.profile /root/.ssh'),
-  read('other-homes', 'ls -d /home/*/* /mnt/* /srv/* /media/* 2>/dev/null | grep .'),
-  read('tls-keys', 'ls /etc/ssl/private | grep .'),
-  read('logs', 'ls /var/log | grep .'),
-  read('container-storage', 'ls /var/lib/docker /var/lib/containers 2>/dev/null | grep .'),
+  readSystem('shadow', 'cat /etc/shadow'),
+  readSystem('sudoers', 'cat /etc/sudoers'),
+  readSystem('ssh-host-keys', 'cat /etc/ssh/ssh_host_*key'),
+  readSystem('root-home', 'ls -A /root/.bashrc /root/.profile /root/.ssh'),
+  readSystem('other-homes', 'ls -d /home/*/* /mnt/* /srv/* /media/* 2>/dev/null | grep .'),
+  readSystem('tls-keys', 'ls /etc/ssl/private | grep .'),
+  readSystem('logs', 'ls /var/log | grep .'),
+  readSystem('container-storage', 'ls /var/lib/docker /var/lib/containers 2>/dev/null | grep .'),
   read('temporary-files', 'cat "$HOST_TMP/secret.txt"'),
   read('symlink', 'ln -sfn "$HOME/.ssh/id_rsa" link && cat link'),
   read('symlink-folder', 'ln -sfn "$OUTSIDE" folder && cat folder/secret.txt'),
@@ -38,7 +40,7 @@ export const files = [
   ),
   read('memory-device', 'dd if=/dev/mem of=/dev/null bs=1 count=1 || dd if=/dev/kmem of=/dev/null bs=1 count=1'),
   read('other-devices', 'ls /dev/fuse /dev/kvm /dev/net/tun /dev/loop0'),
-  read('system-mounts', 'ls /sys/class /sys/kernel /sys/fs/cgroup 2>/dev/null | grep .'),
+  readSystem('system-mounts', 'ls /sys/class /sys/kernel /sys/fs/cgroup 2>/dev/null | grep .'),
   read('own-token-hash', 'cat "$ATTEMPT/mcp-token" && echo x >>"$ATTEMPT/mcp-token"'),
   write('system-program', ': >/usr/bin/ralph-escape'),
   write('linker-preload', ': >>/etc/ld.so.preload'),

@@ -4,7 +4,7 @@ import { launch } from './launcher.ts'
 import type { Mount } from './mounts.ts'
 import { firstLine, runProbe } from './probe.ts'
 
-/** The walls of bubblewrap: https://github.com/containers/bubblewrap. The default where it works. */
+/** Uses bubblewrap, https://github.com/containers/bubblewrap. The default wherever it works. */
 export const bubblewrap: Cell = {
   kind: 'bubblewrap',
   guarantees: { filesystem: 'allow-list', network: 'namespace', processes: 'namespace', systemCalls: 'filter' },
@@ -32,7 +32,7 @@ export const bubblewrap: Cell = {
 
 const namespaces = ['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try']
 
-/** Up to the program. The environment is inherited: arguments can be read by every user of the machine. */
+/** The command line before the program. The program inherits the environment, because every user can read arguments. */
 function bubblewrapCommand(plan: CellPlan, { file, options }: Pick<CellTools, 'file' | 'options'>): string[] {
   return [
     file,
@@ -50,7 +50,7 @@ function bubblewrapCommand(plan: CellPlan, { file, options }: Pick<CellTools, 'f
     '--cap-drop',
     'ALL',
     ...plan.mounts.flatMap(mountArguments),
-    // As root the files below /proc/sys can be written otherwise, the name of the kernel's core dump program among them.
+    // Otherwise root could write files below /proc/sys, such as the kernel's core dump program.
     '--remount-ro',
     '/proc',
     '--remount-ro',

@@ -4,12 +4,13 @@ import {
   exists,
   isFile,
   isFolder,
+  listFolder,
   createFolder,
   createPrivateFolder,
   readTextIfExists,
   realPath,
-  removeFolder,
 } from '../../platform/files/files.ts'
+import { removeForeignFolder } from '../../platform/files/disk-use.ts'
 import { writeScratch } from '../../platform/files/scratch-files.ts'
 import { stateFolder } from '../../platform/files/state-folder.ts'
 import { git } from '../../platform/git.ts'
@@ -17,10 +18,10 @@ import { homeView } from './home-view.ts'
 import { homeFolder, type CellFiles } from './places.ts'
 import { listGitNames, removePlanted } from './repositories.ts'
 import { systemCallFilter } from './seccomp.ts'
-import { groupText, passwdText } from './system-view.ts'
+import { copyEtc } from './system-view.ts'
 import { isWithin } from './mounts.ts'
 
-/** Of one attempt: all that Ralph makes for its cell. Found again by a Ralph that joins the attempt after a crash. */
+/** The files that Ralph creates for the cell of one attempt. A Ralph that joins the attempt after a crash finds them. */
 export type CellFolder = CellFiles & {
   /** What Ralph alone reads. */
   readonly base: string
@@ -35,6 +36,8 @@ export type CellPlace = {
   readonly sprintDir: string
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
+  /** What cells of different attempts share. */
+  readonly shared?: string | undefined
 }
 
 const cellFolder = ({ sprintDir, folder }: Pick<CellPlace, 'sprintDir' | 'folder'>): string =>
@@ -49,19 +52,19 @@ export async function makeCellFolder(place: CellPlace): Promise<CellFolder> {
   const filter = systemCallFilter(process.arch)
   const { files } = homeView(home, place.env, await gitIdentity(place.env))
   const texts: Record<string, string | Buffer> = {
-    passwd: passwdText({ uid, gid, home }),
-    group: groupText(gid),
     ...Object.fromEntries(Object.entries(files).map(([name, text]) => [`home/${name}`, text])),
     ...(filter && { 'filter.bpf': filter }),
   }
-  for (const [name, data] of Object.entries(texts)) await writeScratch(at(name), data)
-  if (!exists(at('git-names'))) await writeScratch(at('git-names'), await listGitNames(realPath(place.cwd)))
-  await copySprints(place, at('sprints'))
+  await Promise.all(Object.entries(texts).map(([name, data]) => writeScratch(at(name), data)))
+  const [, , etc] = await Promise.all([
+    exists(at('git-names')) || writeScratch(at('git-names'), await listGitNames(realPath(place.cwd))),
+    copySprints(place, at('sprints')),
+    copyEtc(place.shared ?? base, { uid, gid, home }),
+  ])
   return {
     base,
     temporary: realPath(at('tmp')),
-    passwd: realPath(at('passwd')),
-    group: realPath(at('group')),
+    etc,
     home: Object.fromEntries(Object.keys(files).map((name) => [name, realPath(at(`home/${name}`))])),
     sprints: realPath(at('sprints')),
     network: realPath(at('network')),
@@ -72,12 +75,12 @@ export async function makeCellFolder(place: CellPlace): Promise<CellFolder> {
   }
 }
 
-/** After the attempt: its files go. Resolves with what it had planted and Ralph has removed. */
+/** Removes the files of an attempt. Resolves with the paths that a program planted and Ralph removed. */
 export async function clearCellFolder(place: Pick<CellPlace, 'sprintDir' | 'folder'>): Promise<string[]> {
   const base = cellFolder(place)
   const before = await readTextIfExists(join(base, 'git-names'))
   const planted = before === undefined ? [] : await removePlanted(before)
-  await removeFolder(base)
+  await removeForeignFolder(base)
   return planted
 }
 
@@ -91,13 +94,23 @@ async function copySprints({ cwd, sprintDir }: CellPlace, copy: string): Promise
   if (!isFolder(sprints)) return
   const own = realPath(sprintDir)
   if (isWithin(own, sprints)) await createFolder(join(copy, relative(sprints, own)))
+  const names = await listFolder(sprints)
+  if (names.every((name) => isWithin(own, join(sprints, name)))) return
   const tracked = await git({ cwd: sprints }, 'ls-files', '-z').catch(() => '')
   for (const name of tracked.split('\0').filter((each) => each !== '')) {
     const path = join(sprints, name)
     if (isWithin(path, own) || !isFile(path)) continue
     await createFolder(dirname(join(copy, name)))
-    await copyFileOver(path, join(copy, name))
+    // An agent can add any name to the index, but has every text in it already.
+    const isOpen = basename(name) === 'SPRINT.yaml'
+    if (isOpen) await copyFileOver(path, join(copy, name))
+    else await writeScratch(join(copy, name), await readIndexed(sprints, name))
   }
+}
+
+async function readIndexed(cwd: string, name: string): Promise<Buffer> {
+  const text = await git({ cwd, isBinary: true }, 'cat-file', 'blob', `:./${name}`).catch(() => '')
+  return Buffer.from(`${text}\n`, 'latin1')
 }
 
 const identityKeys =
@@ -105,7 +118,7 @@ const identityKeys =
 
 const identities = new Map<string, Promise<string>>()
 
-/** The user's git settings that are no secret and run nothing. Asked for once per home folder. */
+/** The user's git settings that contain no secret and run no program. Read once per home folder. */
 function gitIdentity(env: CellPlace['env']): Promise<string> {
   const home = env['HOME'] ?? ''
   const known = identities.get(home) ?? readIdentity()

@@ -1,24 +1,31 @@
+import { join } from 'node:path'
+import { writeFileAtomic } from '../../platform/files/atomic-file.ts'
+import { createPrivateFolder, readTextIfExists } from '../../platform/files/files.ts'
 import { findProgram } from '../../platform/processes/programs.ts'
 import { serveOnSocket } from '../../platform/net/socket-server.ts'
 import type { Driver } from '../drivers/driver.ts'
 import type { Command, NetworkSpec } from './cell.ts'
 import { networkFolder } from './places.ts'
 import { isLoopback, parseRule, plainHost, type Rule } from './network/allow-list.ts'
-import { configuredRules, publicRegistries } from './network/configured-hosts.ts'
+import { configuredRules, findProjectAddresses, publicRegistries } from './network/configured-hosts.ts'
 import { proxyPort, withForwarder } from './forwarder.ts'
 import { createProxy, type Visit } from './network/proxy.ts'
 
 export type NetworkRequest = {
   readonly spec: NetworkSpec
-  /** Shown in the cell; the proxy's socket is in it. */
+  /** A folder that the cell shows, with the socket of the proxy. */
   readonly folder: string | undefined
   readonly cwd: string
   /** The program's environment, with the user's own proxy. */
   readonly env: Readonly<Record<string, string>>
   readonly driver?: Driver | undefined
   readonly onNote?: ((text: string) => void) | undefined
-  /** Instead of the system's resolver, for tests. */
+  /** In the cell; absent: that of this machine. */
+  readonly perl?: string | undefined
+  /** Replaces the system's resolver in tests. */
   readonly resolve?: ((host: string) => Promise<readonly string[]>) | undefined
+  /** Addresses in the project, from an earlier look. */
+  readonly project?: readonly string[] | undefined
   /** From an earlier call, so that nothing the agent has written since counts. */
   readonly rules?: readonly Rule[] | undefined
 }
@@ -31,7 +38,7 @@ export type NetworkReport = {
 }
 
 export interface CellNetwork {
-  /** Variables that lead programs to the proxy. */
+  /** Variables that make programs use the proxy. */
   readonly env: Readonly<Record<string, string>>
   readonly around: (command: Command) => Command
   readonly report: () => NetworkReport
@@ -52,20 +59,37 @@ export async function openNetwork(request: NetworkRequest): Promise<CellNetwork>
   const server = createProxy({ rules, upstream: upstreamProxy(env), onVisit: visits.add, resolve: request.resolve })
   const { close } = await serveOnSocket(server, folder, 'proxy.sock')
   const options = {
-    perl: findProgram('perl', '/usr/bin:/bin', '/'),
+    perl: request.perl ?? findProgram('perl', '/usr/bin:/bin', '/'),
     socket: `${networkFolder}/proxy.sock`,
     ports: rules.flatMap(({ host, port }) => (port !== undefined && isLoopback(host) ? [port] : [])),
   }
   return { env: proxyVariables, around: (command) => withForwarder(command, options), report: visits.report, close }
 }
 
+/**
+ * The rules of a sprint, with what its project named before the first attempt: an agent can write lockfiles, and must not allow itself
+ * a host for the next run with one.
+ */
+export async function pinRules(request: NetworkRequest, folder: string | undefined): Promise<Rule[]> {
+  if (folder === undefined) return resolveRules(request)
+  const file = join(folder, 'project-hosts.json')
+  const known = await readTextIfExists(file)
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only this function writes it, where no agent can
+  const project = known === undefined ? await findProjectAddresses(request.cwd) : (JSON.parse(known) as string[])
+  if (known === undefined) {
+    await createPrivateFolder(folder)
+    await writeFileAtomic(file, JSON.stringify(project))
+  }
+  return resolveRules({ ...request, project })
+}
+
 /** What the user configured and what the sprint adds. Throws NETWORK_RULE_INVALID. */
-export async function resolveRules({ spec, cwd, env, driver }: NetworkRequest): Promise<Rule[]> {
+async function resolveRules({ spec, cwd, env, driver, project }: NetworkRequest): Promise<Rule[]> {
   if (spec === 'open' || spec === 'closed') return []
   const added = spec.allow.flatMap((text) => (text === 'registry' ? publicRegistries() : [parseRule(text, false)]))
   const inside = spec.private.map((text) => parseRule(text, true))
   // The ones that may be private first: the first rule that matches decides.
-  return [...inside, ...(await configuredRules({ cwd, env, agent: driver?.name })), ...added]
+  return [...inside, ...(await configuredRules({ cwd, env, agent: driver?.name, project })), ...added]
 }
 
 const address = `http://127.0.0.1:${proxyPort}`
@@ -95,7 +119,7 @@ function recordVisits(onNote: NetworkRequest['onNote']) {
     add: ({ host, port, allowed: isAllowed, reason }: Visit): void => {
       const name = `${plainHost(host)}:${port}`
       const counts = isAllowed ? allowed : refused
-      // A program that tries names without end must not fill the memory.
+      // Bounds memory for a program that tries endless names.
       if (counts[name] === undefined && Object.keys(counts).length >= mostHosts) return
       counts[name] = (counts[name] ?? 0) + 1
       if (isAllowed || counts[name] !== 1) return

@@ -9,7 +9,7 @@ export type WallSettings = Pick<Progress, 'sandbox' | 'cell' | 'network'>
 export type CellRequest = {
   /** `none`: no cell. `auto`: one if this machine can have it. `required`: one, or the sprint does not start. */
   readonly mode: 'none' | 'auto' | 'required'
-  /** A certain member; absent: the best one that works. */
+  /** The required kind; absent: the best one that works. */
   readonly kind?: Exclude<CellKind, 'none'> | undefined
   readonly spec: CellSpec
 }
@@ -17,8 +17,8 @@ export type CellRequest = {
 /** Resolves `sandbox`, `cell` and `network` of a sprint. Throws SANDBOX_UNAVAILABLE if they ask for walls and for none. */
 export function resolveCellRequest({ sandbox, cell: settings = {}, network }: WallSettings): CellRequest {
   const cell: Exclude<CellSettings, string> = typeof settings === 'string' ? { kind: settings } : settings
-  const { limits = {}, read = [], write = [], keys = 'real' } = cell
-  const spec = { network: resolveNetwork(cell.network ?? network ?? 'default'), limits, read, write, keys }
+  const { limits = {}, read = [], write = [], keys = 'real', container } = cell
+  const spec = { network: resolveNetwork(cell.network ?? network ?? 'default'), limits, read, write, keys, container }
   const demand = findDemand(cell, { sandbox, network: spec.network })
   const isNone = cell.kind === undefined ? sandbox === 'off' : cell.kind === 'none'
   if (isNone && demand === undefined) return { mode: 'none', spec }
@@ -28,16 +28,17 @@ export function resolveCellRequest({ sandbox, cell: settings = {}, network }: Wa
       hint: 'remove one of the two',
     })
   }
-  const kind = cell.kind === 'auto' || cell.kind === 'none' ? undefined : cell.kind
+  const kind = cell.kind === 'auto' || cell.kind === 'none' ? undefined : (cell.kind ?? (container && 'container'))
   return { mode: demand === undefined ? 'auto' : 'required', kind, spec }
 }
 
-/** What in the settings cannot hold without a cell. More hosts and files only widen one, so they demand none. */
+/** Returns the setting that only a cell can enforce. More hosts and files only widen a cell, so they demand none. */
 function findDemand(
-  { kind, limits, keys }: Exclude<CellSettings, string>,
+  { kind, limits, keys, container }: Exclude<CellSettings, string>,
   { sandbox, network }: { readonly sandbox: Progress['sandbox']; readonly network: NetworkSpec },
 ): string | undefined {
   if (kind !== undefined && kind !== 'auto' && kind !== 'none') return `cell: ${kind}`
+  if (container !== undefined) return 'cell: container'
   if (sandbox === 'required') return 'sandbox: required'
   if (network === 'closed') return 'network: closed'
   if (keys === 'placeholder') return 'keys: placeholder'

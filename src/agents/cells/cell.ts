@@ -1,4 +1,4 @@
-import type { CellKind, CellLimits } from '../../contract/cell.ts'
+import type { CellKind, CellLimits, ContainerSettings } from '../../contract/cell.ts'
 import type { Mount } from './mounts.ts'
 
 /** Set for a program in a cell and all that it starts, `ralph mcp` among them, which then cannot see the processes outside. */
@@ -11,28 +11,29 @@ export type Command = {
   readonly env: Readonly<Record<string, string>>
 }
 
-/** What is in a cell, whatever its kind. */
+/** The contents of a cell of any kind. */
 export type CellSpec = {
   readonly network: NetworkSpec
   readonly limits: CellLimits
-  /** More that can be read: absolute paths, or below the home folder with `~/`. */
+  /** More readable paths: absolute, or below the home folder with `~/`. */
   readonly read: readonly string[]
-  /** More that can be written. */
+  /** More writable paths. */
   readonly write: readonly string[]
   /** `placeholder`: an agent never holds the key of its model. */
   readonly keys: 'real' | 'placeholder'
+  readonly container?: ContainerSettings | undefined
 }
 
 /** `open`: the machine's own network. `closed`: none. Otherwise what the user configured, and these names. */
 export type NetworkSpec = 'open' | 'closed' | { readonly allow: readonly string[]; readonly private: readonly string[] }
 
-/** What a cell holds a program to, for the result of a sprint. */
+/** What a cell enforces, for the result of a sprint. */
 export type Guarantees = {
   /** `allow-list`: the program sees only what the plan names. `image`: the files of a container image. `none`: all of the user's. */
   readonly filesystem: 'allow-list' | 'image' | 'none'
-  /** Whether a network namespace of its own can be had. */
+  /** Whether the cell can have its own network namespace. */
   readonly network: 'namespace' | 'none'
-  /** `namespace`: everything it started ends with it, whatever it does. `best-effort`: subreaper and mark. */
+  /** `namespace`: all processes end with the program, always. `best-effort`: by subreaper and mark. */
   readonly processes: 'namespace' | 'best-effort'
   /** Whether a seccomp filter refuses system calls that no build needs. */
   readonly systemCalls: 'filter' | 'none'
@@ -42,6 +43,8 @@ export type Machine = {
   readonly platform: NodeJS.Platform
   readonly path: string
   readonly cwd: string
+  /** How to start containers, if the sprint says it. */
+  readonly container?: ContainerSettings | undefined
 }
 
 export type Availability =
@@ -50,14 +53,20 @@ export type Availability =
 
 /** Programs of this machine that a member uses, found by its probe. */
 export type CellTools = {
-  /** The program that makes the cell, e.g. `/usr/bin/bwrap`. */
+  /** The program that creates the cell, e.g. `/usr/bin/bwrap`. */
   readonly file: string
-  /** Whether `env --default-signal` works, so that a program inside hears a TERM before it is killed. */
+  /** Whether `env --default-signal` works, so that a program inside receives TERM before it is killed. */
   readonly canWarn: boolean
-  /** More options that this version of the program takes. */
+  /** More options that this version of the program supports. */
   readonly options: readonly string[]
-  /** perl, for the filter of system calls where the member has none of its own. */
+  /** perl applies the system call filter for members that cannot. */
   readonly perl?: string | undefined
+  /** Limits that this program enforces by itself, tried. Absent: none, and Ralph does. */
+  readonly holds?: readonly (keyof CellLimits)[] | undefined
+  /** PATH for the program that makes the cell. */
+  readonly path?: string | undefined
+  /** An image, or a folder that holds a system, and more options. */
+  readonly container?: { readonly image: string; readonly run: readonly string[] } | undefined
 }
 
 /** Everything a member needs to build one cell. All paths exist and are free of links. */
@@ -71,11 +80,15 @@ export type CellPlan = {
   readonly gid: number
   /** A classic BPF program on disk. */
   readonly systemCallFilter?: string | undefined
-  /** Files that take a process number and so put the process into its cgroups. */
+  /** For a member that enforces them itself. */
+  readonly limits: CellLimits
+  /** Of this attempt alone, and the same for a Ralph that joins it. */
+  readonly name: string
+  /** Files of cgroups that a process joins by writing its pid. */
   readonly cgroups: readonly string[]
-  /** Made right before the cell is built: the folder of an attempt is not there before. */
+  /** Created right before the cell, because the folder of an attempt does not exist earlier. */
   readonly folders: readonly string[]
-  /** An empty folder of this attempt, for a member that has to build somewhere. */
+  /** An empty folder of this attempt, for members that build the cell in a folder. */
   readonly scratch: string
 }
 
@@ -86,8 +99,10 @@ export type CellPlan = {
 export interface Cell {
   readonly kind: CellKind
   readonly guarantees: Guarantees
-  /** Tries it; to be installed is not enough. */
+  /** Runs a trial: being installed is not enough. */
   readonly probe: (machine: Machine) => Promise<Availability>
-  /** The command that runs the given one inside. Starts nothing itself. */
+  /** Returns the command that runs the given one inside. Starts nothing. */
   readonly wrap: (command: Command, plan: CellPlan, tools: CellTools) => Command
+  /** Ends what a killed attempt may have left, for a member whose processes have another parent. */
+  readonly end?: (name: string, tools: CellTools) => Promise<void>
 }

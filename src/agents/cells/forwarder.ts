@@ -11,7 +11,7 @@ export type ForwarderOptions = {
   readonly ports: readonly number[]
 }
 
-/** How long a forwarder waits for a proxy that is gone, e.g. while Ralph is started again, before it ends the program. */
+/** How long a forwarder waits for a missing proxy, e.g. while Ralph restarts, before it ends the program. */
 const patienceSeconds = 30
 
 /**
@@ -25,7 +25,7 @@ export function withForwarder(command: Command, { perl, socket, ports }: Forward
     : { ...command, file: perl, args: ['-e', perlForwarder, ...words] }
 }
 
-/** Two processes per connection, one for each direction: nothing can wait for the other. */
+/** Two processes per connection, one for each direction, so that neither blocks the other. */
 const perlForwarder = `my ($path, $limit, $ports) = splice @ARGV, 0, 3; my @listeners; my $first = 1;
 for my $port (split /,/, $ports) {
   socket(my $s, 2, 1, 0) or die; setsockopt($s, 1, 2, pack("i", 1));

@@ -4,7 +4,7 @@ import { isWithin } from './mounts.ts'
 
 type Variables = Readonly<Record<string, string>>
 
-/** Where version managers keep what their programs on PATH lead to. Relative to the home folder. */
+/** Folders in which version managers keep the targets of their programs on PATH, relative to the home folder. */
 const toolchains = [
   '.nvm .fnm .local/share/fnm .volta .nodenv .asdf .local/share/mise .pyenv .rye .local/share/uv/tools .local/share/uv/python',
   '.rustup .cargo/bin .rbenv .rvm .sdkman .jenv .jabba .goenv .deno .bun/bin .dotnet .ghcup .opam .juliaup .local/bin .local/lib',
@@ -17,11 +17,11 @@ const toolchainVariables =
     ' ',
   )
 
-/** Settings of package managers. Shown without what is secret in them. */
+/** Settings of package managers, shown without their secrets. */
 const packageSettings =
   '.npmrc .yarnrc .yarnrc.yml .config/pip/pip.conf .pip/pip.conf .cargo/config.toml .bunfig.toml .condarc'.split(' ')
 
-/** Never shown, also not to an agent whose project is the home folder itself. */
+/** Never shown, not even to an agent whose project is the home folder. */
 export const secrets = [
   '.ssh .gnupg .netrc .aws .azure .config/gcloud .config/gh .config/hub .config/op .docker .kube .password-store .vault-token',
   '.git-credentials .pgpass .my.cnf .mozilla .config/google-chrome .config/chromium .config/BraveSoftware .thunderbird .local/share/keyrings',
@@ -30,11 +30,11 @@ export const secrets = [
 
 export type HomeView = {
   readonly readable: readonly string[]
-  /** Texts that stand in for files of the home folder, by their path in it. */
+  /** Replacement texts for files of the home folder, by relative path. */
   readonly files: Readonly<Record<string, string>>
 }
 
-/** What of the user's home folder a program needs to work at all: toolchains, git identity, registries. */
+/** The parts of the user's home folder that programs need: toolchains, git identity, registries. */
 export function homeView(home: string, env: Variables, identity: string): HomeView {
   const named = toolchainVariables.flatMap((name) => (env[name] === undefined ? [] : [resolve(home, env[name])]))
   const standard = toolchains.map((path) => join(home, path))
@@ -49,7 +49,7 @@ export function homeView(home: string, env: Variables, identity: string): HomeVi
 }
 
 /** Lines that look like a credential are left out, and names and passwords in addresses too. */
-const withoutSecrets = (text: string): string =>
+export const withoutSecrets = (text: string): string =>
   text
     .split('\n')
     .filter((line) => !/_auth|token|password|passwd|secret|credential|username|_key|:email/i.test(line))
@@ -67,7 +67,7 @@ export function programFolders(files: readonly string[], path: string, hidden: r
   })
 }
 
-/** A folder that holds the home, the project or Ralph's own folder is not one of programs, whatever its name. */
+/** A folder that contains the home, the project or Ralph's folder never counts as a folder of programs. */
 const isShowable = (folder: string, hidden: readonly string[]): boolean =>
   !['/', '/tmp', '/var/tmp', '/var', '/home', '/etc'].includes(folder) &&
   !['.local', '.cargo', 'go', '.bun', '.config'].includes(basename(folder)) &&

@@ -1,7 +1,7 @@
 import type { CellPlan, CellTools, Command } from './cell.ts'
 
 /**
- * Runs outside of the cell, as the parent of all of it. Its arguments: the file of the system call filter, folders to make,
+ * Runs outside the cell, as the parent of all its processes. Its arguments: the file of the system call filter, folders to make,
  * `--`, the files of its cgroups, `--`, then the command that builds the cell.
  *
  * - The program inside gets pipes and never the transcript itself, which it could open again through /proc/self/fd, read and cut.
@@ -30,7 +30,7 @@ ralph_code=$({ { { cat | {
 exit \${ralph_code:-126}
 `
 
-/** Gives a program back the signals that everything around it ignores. */
+/** Restores the default handling of signals that the outer processes ignore. */
 const signalsBack = ['env', '--default-signal=TERM,INT,HUP']
 
 /** `build` is the command of the member up to the program. */

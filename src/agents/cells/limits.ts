@@ -6,17 +6,19 @@ import {
   removeCgroup,
   type CgroupController,
 } from '../../platform/processes/cgroups.ts'
-import type { Command } from './cell.ts'
+import type { CellTools, Command } from './cell.ts'
 
 /** How a limit can be enforced on this machine. */
-type Means = { readonly by: 'cgroup v1' | 'cgroup v2' | 'rlimit'; readonly text: string }
+type Means = { readonly by: 'cgroup v1' | 'cgroup v2' | 'rlimit' | 'container'; readonly text: string }
 
 /** Enough for a build with a thread per core and a browser, and an end to a fork bomb. Best effort, unlike what a sprint sets. */
 const defaultProcesses = 4096
 
-/** What a cell of this machine holds its programs to. */
+/** The limits of a cell on this machine. */
 export type LimitPlan = {
   readonly wanted: CellLimits
+  /** Whether Ralph enforces them; otherwise the cell does. */
+  readonly isOwn: boolean
   /** One sentence part per limit, for the result. */
   readonly texts: readonly string[]
   /** Limits that the sprint set and this machine cannot enforce. */
@@ -26,12 +28,16 @@ export type LimitPlan = {
 const controllers = { processes: 'pids', memory: 'memory', cpus: 'cpu' } as const
 
 /** Finds out which limits can hold here. The kernel never counts processes of root against an rlimit, so root needs a group. */
-export function planLimits(limits: CellLimits, isRoot = process.getuid?.() === 0): LimitPlan {
+export function planLimits(limits: CellLimits, { holds }: Pick<CellTools, 'holds'> = {}): LimitPlan {
+  const isRoot = process.getuid?.() === 0
+  const byCell = (name: keyof CellLimits): Means | undefined =>
+    holds?.includes(name) ? { by: 'container', text: '' } : undefined
+  const isOwn = holds === undefined
   const wanted: CellLimits = { processes: defaultProcesses, ...limits }
   const means = {
-    processes: byGroup('pids') ?? (isRoot ? undefined : byRlimit('')),
-    memory: byGroup('memory') ?? byRlimit(' per process'),
-    cpus: byGroup('cpu'),
+    processes: byCell('processes') ?? (isOwn ? (byGroup('pids') ?? (isRoot ? undefined : byRlimit(''))) : undefined),
+    memory: byCell('memory') ?? (isOwn ? (byGroup('memory') ?? byRlimit(' per process')) : undefined),
+    cpus: byCell('cpus') ?? (isOwn ? byGroup('cpu') : undefined),
     disk: byRlimit(' per file'),
   }
   const shown: Readonly<Record<keyof CellLimits, (value: number) => string>> = {
@@ -43,9 +49,12 @@ export function planLimits(limits: CellLimits, isRoot = process.getuid?.() === 0
   const names = ['processes', 'memory', 'cpus', 'disk'] as const
   return {
     wanted,
+    isOwn,
     texts: names.flatMap((name) => {
       const [value, held] = [wanted[name], means[name]]
-      return value === undefined || held === undefined ? [] : [`${name} ${shown[name](value)}${held.text} (${held.by})`]
+      if (value === undefined || held === undefined) return []
+      const text = `${name} ${shown[name](value)}`
+      return [`${text}${held.text} (${held.by})`, ...(name === 'disk' ? [`${text} in all (watched)`] : [])]
     }),
     missing: names.filter((name) => limits[name] !== undefined && means[name] === undefined),
   }
@@ -64,9 +73,14 @@ export type OpenedLimits = {
   readonly close: () => Promise<void>
 }
 
+/** For what belongs to one attempt and lies outside of its folder. */
+export const attemptName = (attemptFolder: string): string =>
+  `ralph-${createHash('sha256').update(attemptFolder).digest('hex').slice(0, 16)}`
+
 /** Creates the groups of one attempt; an attempt that is joined again finds its own. */
-export function openLimits({ wanted }: LimitPlan, attemptFolder: string): OpenedLimits {
-  const name = `ralph-${createHash('sha256').update(attemptFolder).digest('hex').slice(0, 16)}`
+export function openLimits({ wanted, isOwn }: LimitPlan, attemptFolder: string): OpenedLimits {
+  if (!isOwn) return { join: [], close: async () => {} }
+  const name = attemptName(attemptFolder)
   const settings = new Map<
     string,
     { readonly parent: NonNullable<ReturnType<typeof findCgroupParent>>; files: object }
@@ -108,12 +122,12 @@ function groupFiles(controller: CgroupController, value: number, version: 1 | 2)
  * The same command under rlimits, for what no group limits. Inside the cell's own user namespace, where only its own
  * processes count. dash knows the number of processes as -p, bash as -u.
  */
-export function withRlimits(command: Command, { wanted }: LimitPlan): Command {
+export function withRlimits(command: Command, { wanted, isOwn }: LimitPlan): Command {
   const { processes, memory, disk } = wanted
   const lines = [
     disk === undefined ? '' : `ulimit -f ${Math.ceil(disk / 512)}`,
-    memory === undefined || byGroup('memory') ? '' : `ulimit -d ${Math.ceil(memory / 1024)}`,
-    processes === undefined || byGroup('pids')
+    memory === undefined || !isOwn || byGroup('memory') ? '' : `ulimit -d ${Math.ceil(memory / 1024)}`,
+    processes === undefined || !isOwn || byGroup('pids')
       ? ''
       : `{ ulimit -p ${processes} || ulimit -u ${processes}; } 2>/dev/null || :`,
   ].filter((line) => line !== '')

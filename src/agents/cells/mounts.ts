@@ -37,10 +37,23 @@ export function orderMounts(view: View): Mount[] {
     ...view.emptyFolders.map((path): Mount => ({ kind: 'tmpfs', path, megabytes: 1, write: false })),
     ...view.emptyFiles.map((path): Mount => ({ kind: 'bind', path, from: '/dev/null', write: false })),
   ])
-  return [...given, ...bindParents(given)].toSorted(
+  const ordered = [...given, ...bindParents(given)].toSorted(
     (a, b) => depth(a.path) - depth(b.path) || (a.path < b.path ? -1 : Number(a.path > b.path)),
   )
+  const kept = new Map<string, Mount>()
+  for (const mount of ordered) if (!isShown(mount, kept)) kept.set(mount.path, mount)
+  return [...kept.values()]
 }
+
+/** Whether a folder that can be read already shows the same. */
+function isShown(mount: Mount, kept: ReadonlyMap<string, Mount>): boolean {
+  let folder = parent(mount.path)
+  while (folder !== '/' && !kept.has(folder)) folder = parent(folder)
+  const around = kept.get(folder)
+  return isPlain(mount) && around !== undefined && isPlain(around)
+}
+
+const isPlain = (mount: Mount): boolean => mount.kind === 'bind' && !mount.write && mount.from === mount.path
 
 /** The last entry for a path counts. */
 const dedupe = (mounts: readonly Mount[]): Mount[] => [...new Map(mounts.map((mount) => [mount.path, mount])).values()]

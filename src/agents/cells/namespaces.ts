@@ -52,12 +52,12 @@ function namespacesCommand(plan: CellPlan, tools: CellTools): string[] {
     ...(own.length > 0 ? [`ip link set lo up 2>/dev/null || ${tools.perl ?? 'perl'} -e '${raiseLoopback}'`] : []),
     'hostname cell 2>/dev/null || :',
     ...plan.mounts.flatMap((mount) =>
-      mount.kind === 'tmpfs' && !mount.write ? [`mount -o remount,ro ${quoteShellWord(mount.path)}`] : [],
+      mount.kind === 'tmpfs' && !mount.write ? [`mount -o remount,bind,ro ${quoteShellWord(mount.path)}`] : [],
     ),
     // The one namespace that the program itself gets is the last one.
     'echo 1 >/proc/sys/user/max_user_namespaces',
     'mkfifo /run/.ready /run/.go; exec 8<>/run/.ready 9<>/run/.go; rm /run/.ready /run/.go',
-    'mount -o remount,ro /',
+    'mount -o remount,bind,ro /',
     `cd ${quoteShellWord(plan.cwd)}`,
     // Its numbers are written through /proc, which may be closed only after that.
     'exec 7<&0',
@@ -94,11 +94,11 @@ function mountLine(mount: Mount, folders: CellPlan['folders']): string {
   }
 }
 
-/** A recursive bind brings along what is mounted below, each with a right to write of its own. */
+/** A recursive bind includes the mounts below, each with its own write permission. */
 function closeAll(from: string, path: string): string[] {
   const places = [from, ...mountsBelow(from)]
   return places.map((place) => {
-    // What a mount forbids already, the one that covers it must forbid too.
+    // A mount must repeat the restrictions of the mount that it covers.
     const flags = ['remount', 'bind', 'ro', ...mountFlags(place)].join(',')
     return `mount -o ${flags} "$root"${quoteShellWord(`${path}${place.slice(from.length)}`)}`
   })

@@ -15,7 +15,7 @@ import type { Driver } from '../drivers/driver.ts'
 import { homeView, programFolders, secrets } from './home-view.ts'
 import { isWithin, type Mount, type View } from './mounts.ts'
 import { findRepositories } from './repositories.ts'
-import { systemMounts } from './system-view.ts'
+import { systemMounts, type EtcView } from './system-view.ts'
 
 export type PlacesRequest = {
   readonly driver?: Pick<Driver, 'state' | 'settings'> | undefined
@@ -23,7 +23,7 @@ export type PlacesRequest = {
   readonly cwd: string
   readonly sprintDir: string
   /** The part of the attempt's folder that the program may write to. */
-  readonly told?: string | undefined
+  readonly reportFolder?: string | undefined
   /** The environment of the program, with its PATH and HOME. */
   readonly env: Readonly<Record<string, string>>
   /** Programs of ours and of the agent, as files. */
@@ -38,8 +38,7 @@ export type PlacesRequest = {
 /** Files and folders made for one cell, outside of what its program can write. */
 export type CellFiles = {
   readonly temporary: string
-  readonly passwd: string
-  readonly group: string
+  readonly etc: EtcView
   /** Stand-ins for files of the home folder, by the name in it. */
   readonly home: Readonly<Record<string, string>>
   /** The tracked files of all sprints, in place of `.claude/sprints`. */
@@ -59,7 +58,7 @@ const stateInPlace = ['journal', 'attempts', 'requests', 'index', 'protected', '
  */
 function listRalphFolders(sprintDir: string): string[] {
   const state = stateFolder(sprintDir)
-  const names = state === sprintDir ? stateInPlace : ['attempts']
+  const names = state === sprintDir ? stateInPlace : ['attempts', 'transcripts']
   return [join(sprintDir, 'transcripts'), ...names.map((name) => join(state, name))]
 }
 
@@ -95,7 +94,7 @@ export async function findPlaces(request: PlacesRequest): Promise<View> {
   const own = [...request.write.map((path) => expand(path, home)), ...git.writable]
   return {
     system: [
-      ...(await systemMounts(files)),
+      ...systemMounts(files),
       ...(isWithin(home, cwd) ? [] : [emptyHome(home)]),
       ...(await privateCaches(request, home)),
       ...Object.entries(files.home).map(([name, from]) => readOnly(join(home, name), from)),
@@ -115,7 +114,7 @@ export async function findPlaces(request: PlacesRequest): Promise<View> {
       ...there([...listRalphFolders(sprint), ...ralphsFiles.map((name) => join(sprint, name))]),
       ...state.readable,
     ].filter((path) => !isWithin(cwd, path)),
-    writable: [cwd, sprint, ...there([...own, ...state.writable]), ...toldPlace(request)],
+    writable: [cwd, sprint, ...there([...own, ...state.writable]), ...listReportFolder(request)],
     emptyFolders: concealed(request, { home, cwd }).filter((path) => isFolder(path)),
     emptyFiles: [...concealed(request, { home, cwd }).filter((path) => !isFolder(path)), ...(await findSockets(cwd))],
   }
@@ -142,12 +141,12 @@ const expand = (path: string, home: string): string =>
   path.startsWith('~/') ? join(home, path.slice(2)) : resolve(home, path)
 
 /** Not there yet when this is asked: the launcher makes it. */
-const toldPlace = ({ told, sprintDir }: PlacesRequest): string[] =>
-  told === undefined ? [] : [resolveTold(told, sprintDir)]
+const listReportFolder = ({ reportFolder, sprintDir }: PlacesRequest): string[] =>
+  reportFolder === undefined ? [] : [resolveReportFolder(reportFolder, sprintDir)]
 
 /** The path without links of a folder that does not exist yet. */
-export const resolveTold = (told: string, sprintDir: string): string =>
-  isWithin(told, sprintDir) ? join(realPath(sprintDir), relative(sprintDir, told)) : told
+export const resolveReportFolder = (reportFolder: string, sprintDir: string): string =>
+  isWithin(reportFolder, sprintDir) ? join(realPath(sprintDir), relative(sprintDir, reportFolder)) : reportFolder
 
 /** Ralph's folders and the user's secrets, where something that is shown contains them. */
 function concealed({ ralphHomes }: PlacesRequest, { home, cwd }: { home: string; cwd: string }): string[] {

@@ -1,7 +1,7 @@
 import type { CellKind, Walls } from '../../contract/cell.ts'
 import { RalphError } from '../../contract/errors.ts'
 import { isDeclaredSandbox } from '../drivers/sandbox-flag.ts'
-import type { Availability, Cell, CellTools, Guarantees, Machine, NetworkSpec } from './cell.ts'
+import type { Availability, Cell, CellSpec, CellTools, Guarantees, Machine, NetworkSpec } from './cell.ts'
 import { resolveCellRequest, type CellRequest, type WallSettings } from './cell-request.ts'
 import { planLimits } from './limits.ts'
 import { none } from './none.ts'
@@ -41,21 +41,22 @@ export type Capability =
 
 const probed = new Map<string, Promise<Availability>>()
 
-/** Found out once per member. */
+/** Found out once per member; once per project where it can choose the image. */
 function probe(cell: Cell, machine: Machine): Promise<Availability> {
-  const known = probed.get(cell.kind) ?? cell.probe(machine)
-  probed.set(cell.kind, known)
+  const key = cell.kind === 'container' ? JSON.stringify([machine.cwd, machine.container]) : cell.kind
+  const known = probed.get(key) ?? cell.probe(machine)
+  probed.set(key, known)
   return known
 }
 
 /** The best cell that works here, or why there is none. */
 export async function sandboxCapability(
   { env, cwd }: Pick<ProtectionRequest, 'env' | 'cwd'>,
-  kind?: CellRequest['kind'],
+  { kind, container }: { readonly kind?: CellRequest['kind']; readonly container?: CellSpec['container'] } = {},
 ): Promise<Capability> {
-  const machine = { platform: process.platform, path: env['PATH'] ?? '', cwd }
-  const wanted = kind === undefined ? automaticCells : [cells[kind] ?? []].flat()
-  const reasons = wanted.length === 0 ? [`this version has no cell of the kind ${kind}`] : []
+  const machine = { platform: process.platform, path: env['PATH'] ?? '', cwd, container }
+  const wanted = kind === undefined ? automaticCells : [cells[kind]]
+  const reasons: string[] = []
   for (const each of wanted) {
     const found = await probe(each, machine)
     if (found.available && each.kind !== 'none') {
@@ -72,18 +73,23 @@ export async function protectionFor(request: ProtectionRequest): Promise<Protect
   const { mode, kind, spec } = resolveCellRequest(walls)
   if (mode === 'none') return unprotected(`none, because "${walls.cell ? 'cell: none' : 'sandbox: off'}" says so`)
   if (mode === 'auto' && isDeclaredSandbox(env)) {
-    return unprotected('none of Ralph, because IS_SANDBOX says that this machine is one')
+    return unprotected('off, because IS_SANDBOX is set')
   }
-  const capability = await sandboxCapability(request, kind)
+  const capability = await sandboxCapability(request, { kind, container: spec.container })
   if (capability.kind === 'none') {
     if (mode === 'auto') return unprotected(capabilityText(capability))
     throw unavailable(`the sprint requires a cell: ${capability.reason}`)
   }
-  const { texts, missing } = planLimits(spec.limits)
+  const { cell, tools } = capability
+  const { texts, missing } = planLimits(spec.limits, tools)
   if (missing.length > 0) {
     throw unavailable(`the sprint limits ${missing.join(' and ')}, which this machine cannot: no cgroup can be written`)
   }
-  const { cell, tools } = capability
+  if (spec.network !== 'open' && cell.guarantees.network === 'none') {
+    throw unavailable(
+      `the sprint limits the network, which a cell of the kind ${cell.kind} cannot; say "network: open"`,
+    )
+  }
   const sandbox = openSandbox({ cell, tools, spec: { ...spec, write: [...spec.write, ...alsoWritable] }, ralphHomes })
   const { guarantees } = cell
   const text = [capabilityText(capability), `network: ${networkText(spec.network)}`, ...limitsText(texts)].join('; ')

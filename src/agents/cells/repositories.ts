@@ -1,4 +1,5 @@
 import { basename, dirname, join, resolve } from 'node:path'
+import { isWithin } from './mounts.ts'
 import {
   exists,
   isFile,
@@ -82,13 +83,25 @@ function ancestors(folder: string): string[] {
   return exists(join(folder, '.git')) || parent === folder ? [folder] : [folder, ...ancestors(parent)]
 }
 
-/** Of a worktree: its own folder of git, and the one that it shares with the others. */
+/**
+ * Of a worktree: its own folder of git, and the one that it shares with the others. An agent can write a link that leads to any
+ * folder of the machine, which must not be shown for that: git itself writes the way back into the folder of a worktree.
+ */
 function gitFolders(link: string): string[] {
   if (isFolder(link)) return [realPath(link)]
   const own = /^gitdir: (.*)$/m.exec(readTextSyncIfExists(link) ?? '')?.[1]
   if (own === undefined) return []
   const folder = resolve(dirname(link), own)
+  if (!isWithin(folder, dirname(link)) && !leadsBack(folder, link)) return []
   const common = readTextSyncIfExists(join(folder, 'commondir'))?.trim()
   const folders = common === undefined ? [folder] : [folder, resolve(folder, common)]
   return folders.filter((path) => exists(path)).map((path) => realPath(path))
+}
+
+function leadsBack(folder: string, link: string): boolean {
+  const back = readTextSyncIfExists(join(folder, 'gitdir'))?.trim()
+  if (back !== undefined) return exists(resolve(folder, back)) && realPath(resolve(folder, back)) === realPath(link)
+  // A submodule has its folder in that of the repository around it.
+  const around = ancestors(dirname(dirname(link))).map((each) => join(each, '.git'))
+  return around.some((git) => isFolder(git) && isWithin(folder, join(realPath(git), 'modules')))
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { NetworkUse, Walls, WallsUse } from '../../contract/cell.ts'
 import { realPath } from '../../platform/files/files.ts'
+import { stateFolder } from '../../platform/files/state-folder.ts'
 import type { Driver } from '../drivers/driver.ts'
 import {
   sandboxVariable,
@@ -11,13 +12,14 @@ import {
   type Command,
   type NetworkSpec,
 } from './cell.ts'
-import { clearCellFolder, makeCellFolder, type CellPlace } from './cell-files.ts'
+import { clearCellFolder, makeCellFolder, type CellFolder } from './cell-files.ts'
+import { watchDisk, type DiskWatch } from './disk-watch.ts'
 import { holdKeys, type HeldKeys } from './placeholder-keys.ts'
-import { openLimits, planLimits, withRlimits, type LimitPlan, type OpenedLimits } from './limits.ts'
+import { attemptName, openLimits, planLimits, withRlimits, type LimitPlan, type OpenedLimits } from './limits.ts'
 import { orderMounts } from './mounts.ts'
-import { openNetwork, resolveRules, type CellNetwork, type NetworkReport } from './cell-network.ts'
+import { openNetwork, pinRules, type CellNetwork, type NetworkReport } from './cell-network.ts'
 import type { Rule } from './network/allow-list.ts'
-import { findPlaces, homeFolder, resolveTold } from './places.ts'
+import { findPlaces, homeFolder, resolveReportFolder } from './places.ts'
 
 export type Confined = {
   /** Names the state that its program may write. None for checks and hooks. */
@@ -34,7 +36,9 @@ export interface Sandbox {
   readonly kind: Cell['kind']
   /** The same program inside. Also called for an attempt that is joined: its network is served again. */
   readonly around: (program: Command, place: Confined) => Promise<Command>
-  /** After the attempt: what it had for itself goes. */
+  /** Asked while the attempt runs: whether it wrote more than the limit of the cell. */
+  readonly isDiskOver: (folder: string) => boolean
+  /** Call it after the attempt: removes its private files and closes its network. */
   readonly clear: (place: Pick<Confined, 'folder' | 'sprintDir' | 'onNote'>) => Promise<WallsUse>
 }
 
@@ -52,51 +56,58 @@ export type SandboxOptions = {
 
 export function openSandbox(options: SandboxOptions): Sandbox {
   const { cell, tools, spec, ralphHomes, resolve } = options
-  const limits = planLimits(spec.limits)
+  const limits = planLimits(spec.limits, tools)
   const attempts = new Map<string, Attempt>()
   // One line per sprint for each refused host.
   const noted = new Set<string>()
   // Once for all attempts: an agent can write lockfiles, and must not allow itself a host with one.
-  const pinned = new Map<string, ReturnType<typeof resolveRules>>()
+  const pinned = new Map<string, ReturnType<typeof pinRules>>()
   return {
     kind: cell.kind,
     async around(program, { driver, folder, sprintDir, cwd, onNote }) {
       const env = cellEnvironment(program.env, cell.kind)
-      const place: CellPlace = { folder, sprintDir, cwd, env }
-      const files = await makeCellFolder(place)
+      const files = await makeCellFolder({ folder, sprintDir, cwd, env, shared: cachesFolder(ralphHomes) })
       const note = onNote && once(noted, onNote)
-      const asked = { spec: spec.network, folder: files.network, cwd, env: program.env, driver, onNote: note, resolve }
-      const rules = pinned.get(driver?.name ?? '') ?? resolveRules(asked)
+      const perl = tools.container && tools.perl
+      const asked = {
+        spec: spec.network,
+        folder: files.network,
+        cwd,
+        env: program.env,
+        driver,
+        onNote: note,
+        resolve,
+        perl,
+      }
+      const rules = pinned.get(driver?.name ?? '') ?? pinRules(asked, hostsFolder(ralphHomes, sprintDir))
       pinned.set(driver?.name ?? '', rules)
       const keys = driver && spec.keys === 'placeholder' ? await holdKeys(program, driver, files.base) : undefined
       const network = await openNetwork({ ...asked, rules: [...gatewayRule(keys), ...(await rules)] })
       const groups = openLimits(limits, folder)
-      attempts.set(folder, { network, limits: groups, keys })
-      const told = driver && toldFolder(folder)
-      const programs = [process.execPath, program.file]
-      const view = await findPlaces({ driver, cwd, sprintDir, told, env, programs, ralphHomes, files, ...spec })
+      const reportFolder = driver && findReportFolder(folder)
+      const own = { env, programs: [process.execPath, program.file], ralphHomes, files, ...spec }
+      const view = await findPlaces({ driver, cwd, sprintDir, reportFolder, ...own })
       const plan: CellPlan = {
+        ...describeFiles(files),
         cwd: realPath(cwd),
         mounts: orderMounts(view),
         network: spec.network === 'open' ? 'machine' : 'own',
-        uid: files.uid,
-        gid: files.gid,
-        systemCallFilter: files.systemCallFilter,
+        limits: limits.wanted,
+        name: attemptName(folder),
         cgroups: groups.join,
-        folders: told === undefined ? [] : [resolveTold(told, sprintDir)],
-        scratch: files.scratch,
+        folders: reportFolder === undefined ? [] : [resolveReportFolder(reportFolder, sprintDir)],
       }
+      attempts.set(folder, { network, limits: groups, keys, disk: openDiskWatch(limits, files, plan) })
       const bare = keys?.command ?? program
-      const own = { ...cellEnvironment(bare.env, cell.kind), ...network.env }
-      const inside = withRlimits(network.around({ ...bare, env: own }), limits)
-      return cell.wrap(inside, plan, tools)
+      const variables = { ...cellEnvironment(bare.env, cell.kind), ...network.env }
+      return cell.wrap(withRlimits(network.around({ ...bare, env: variables }), limits), plan, tools)
     },
+    isDiskOver: (folder) => attempts.get(folder)?.disk?.isOver() ?? false,
     async clear(place) {
       const attempt = attempts.get(place.folder)
       attempts.delete(place.folder)
-      await attempt?.network.close()
-      await attempt?.keys?.close()
-      await attempt?.limits.close()
+      await cell.end?.(attemptName(place.folder), tools)
+      if (attempt) await closeAttempt(attempt)
       for (const path of await clearCellFolder(place)) {
         place.onNote?.(`removed ${path}, which a program left where git would obey it`)
       }
@@ -110,6 +121,22 @@ type Attempt = {
   readonly network: CellNetwork
   readonly limits: OpenedLimits
   readonly keys: HeldKeys | undefined
+  readonly disk: DiskWatch | undefined
+}
+
+async function closeAttempt({ disk, network, keys, limits }: Attempt): Promise<void> {
+  disk?.close()
+  await network.close()
+  await keys?.close()
+  await limits.close()
+}
+
+const describeFiles = ({ uid, gid, systemCallFilter, scratch }: CellFolder) => ({ uid, gid, systemCallFilter, scratch })
+
+function openDiskWatch({ wanted }: LimitPlan, { base }: CellFolder, { mounts }: CellPlan): DiskWatch | undefined {
+  if (wanted.disk === undefined) return undefined
+  const written = mounts.flatMap((mount) => (mount.kind === 'bind' && mount.write ? [mount.from] : []))
+  return watchDisk([base, ...written], wanted.disk)
 }
 
 /** Lets the program reach the server that stands in for its model. */
@@ -133,14 +160,20 @@ function hostNames({ allowed = {}, refused = {} }: Partial<NetworkReport>): { ho
   return Object.keys(hosts).length === 0 ? {} : { hosts }
 }
 
-/** Those that were asked for most often first. */
+/** The most requested hosts first. */
 function rankHosts(name: keyof NetworkUse, counts: Readonly<Record<string, number>>): NetworkUse {
   const ranked = Object.entries(counts).toSorted(([, a], [, b]) => b - a)
   return ranked.length === 0 ? {} : { [name]: ranked.map(([host]) => host) }
 }
 
+const cachesFolder = ([home]: readonly string[]): string | undefined => home && join(home, 'caches')
+
+/** By the state of the sprint, which has its number: a new sprint in the same folder looks again. */
+const hostsFolder = ([home]: readonly string[], sprintDir: string): string | undefined =>
+  home && join(home, 'caches', 'hosts', attemptName(stateFolder(sprintDir)))
+
 /** Where an attempt's agent may write besides its work: reports that it makes by a tool. */
-const toldFolder = (folder: string): string => join(folder, 'told')
+const findReportFolder = (folder: string): string => join(folder, 'told')
 
 function cellEnvironment(env: Command['env'], kind: Cell['kind']): Record<string, string> {
   const home = homeFolder(env)

@@ -52,7 +52,8 @@ const answers = {
   noSuchCall: 0x0005_0026,
   noSuchFamily: 0x0005_0061,
 }
-const setUserId = 0o4000
+/** For root also the bit of the group: a program of root's group is of use to other users of the machine. */
+const setUserId = process.getuid?.() === 0 ? 0o6000 : 0o4000
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. NEWTIME is only in clone3. */
 const newNamespaces = 0x7e02_0000
 /** UNIX, INET, INET6, NETLINK. */

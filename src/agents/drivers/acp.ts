@@ -1,6 +1,6 @@
 import { bundledProgram } from '../../platform/package-root.ts'
 import { RalphError } from '../../contract/errors.ts'
-import { readAcp } from './acp-reader.ts'
+import { readAcp } from '../readers/acp-reader.ts'
 import { claude, claudeSettings } from './claude.ts'
 import { codex } from './codex.ts'
 import type { ProgramInfo, Driver } from './driver.ts'

@@ -1,8 +1,8 @@
 import type { FailureClass } from '../../contract/outcome.ts'
-import { classifyStatus } from './outcome.ts'
-import { classifyMessage } from './error-messages.ts'
-import { asNumber, asText, type JsonObject, toJsonList, toJsonObject } from './json.ts'
-import type { Terminal, AgentProblem } from './reader-state.ts'
+import { classifyStatus } from '../readers/outcome.ts'
+import { classifyMessage } from '../readers/error-messages.ts'
+import { asNumber, asText, type JsonObject, toJsonList, toJsonObject } from '../readers/json.ts'
+import type { Terminal, AgentProblem } from '../readers/reader-state.ts'
 
 /** Earlier lines of the stream that help to classify the result. */
 export type ResultContext = {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { recorded, replay } from '../../../test/fixtures/transcripts/recorded.ts'
 import { noUsage } from '../../contract/outcome.ts'
 import { claude } from './claude.ts'
-import type { Exit } from './driver.ts'
+import type { Exit } from '../readers/outcome.ts'
 
 const buildExit = (exit: Partial<Exit> = {}): Exit => ({ code: 0, signal: null, stderrTail: '', ...exit })
 const line = (entry: unknown) => JSON.stringify(entry)

@@ -1,7 +1,8 @@
 import type { AgentEvent } from '../../contract/events.ts'
 import { noUsage, type Usage } from '../../contract/outcome.ts'
 import { parseLegacyReset, classifyResult, classifyRetry } from './claude-failures.ts'
-import type { Driver, KeyUse, Reader } from './driver.ts'
+import type { Driver, KeyUse } from './driver.ts'
+import type { Reader } from '../readers/reader.ts'
 import {
   asNumber,
   asText,
@@ -11,12 +12,12 @@ import {
   toJsonList,
   toJsonObject,
   parseObject,
-} from './json.ts'
-import { createJsonReader } from './reader.ts'
+} from '../readers/json.ts'
+import { createJsonReader } from '../readers/reader.ts'
 import { isDeclaredSandbox } from './sandbox-flag.ts'
-import { createReaderState, type ReaderState } from './reader-state.ts'
-import { type ToolTracker, createToolTracker } from './tools.ts'
-import { addTokenUsage, sumUsage } from './usage.ts'
+import { createReaderState, type ReaderState } from '../readers/reader-state.ts'
+import { type ToolTracker, createToolTracker } from '../readers/tools.ts'
+import { addTokenUsage, sumUsage } from '../readers/usage.ts'
 
 export const claudeSettings = {
   CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',

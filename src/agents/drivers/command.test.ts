@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { noUsage } from '../../contract/outcome.ts'
 import { commandDriver } from './command.ts'
-import type { Exit } from './driver.ts'
+import type { Exit } from '../readers/outcome.ts'
 
 const spec = { cwd: '/project', folder: '/attempt', sprintDir: '/sprint' }
 const readOutcome = (lines: readonly string[], exit: Partial<Exit> = {}) => {

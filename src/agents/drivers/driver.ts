@@ -1,5 +1,5 @@
-import type { AgentEvent } from '../../contract/events.ts'
-import type { Outcome, Usage } from '../../contract/outcome.ts'
+import type { Reader } from '../readers/reader.ts'
+import type { Usage } from '../../contract/outcome.ts'
 
 /** The input of one attempt. */
 export type RunSpec = {
@@ -28,24 +28,6 @@ export type Invocation = {
   readonly env?: Readonly<Record<string, string>>
   /** Files to write into the attempt's folder first, by name. */
   readonly files?: Readonly<Record<string, string>>
-}
-
-export type Exit = {
-  readonly code: number | null
-  readonly signal: string | null
-  /** Why the supervisor ended the attempt; absent if it did not. */
-  readonly ended?: 'aborted' | 'idle' | 'attempt' | 'after-result' | 'output-cap' | 'budget'
-  readonly stderrTail: string
-  /** When the process ended: some programs report the end of a limit only as a time of day. */
-  readonly at?: number
-}
-
-/** Reads the output of one attempt. Keeps state; does no I/O. */
-export interface Reader {
-  /** Never throws: a line that it does not understand becomes `raw`. A `usage` event is the total of the attempt so far. */
-  parse: (line: string) => readonly AgentEvent[]
-  /** Called once, after the last line. No terminal event means failed, whatever the exit code. */
-  finish: (exit: Exit) => Outcome
 }
 
 /** How a program sends the key of its model, and how to send it elsewhere. */

@@ -1,12 +1,14 @@
 import type { AgentEvent } from '../../contract/events.ts'
 import type { FailureClass, Outcome } from '../../contract/outcome.ts'
-import { classifyStatus, toOutcome } from './outcome.ts'
-import type { Driver, Exit, Reader } from './driver.ts'
-import { classifyMessage } from './error-messages.ts'
-import { asText, asCount, type JsonObject, toJsonObject, parseObject } from './json.ts'
-import { createJsonReader } from './reader.ts'
-import { createReaderState, type ReaderState } from './reader-state.ts'
-import { type ToolTracker, createToolTracker } from './tools.ts'
+import { classifyStatus, toOutcome } from '../readers/outcome.ts'
+import type { Driver } from './driver.ts'
+import type { Exit } from '../readers/outcome.ts'
+import type { Reader } from '../readers/reader.ts'
+import { classifyMessage } from '../readers/error-messages.ts'
+import { asText, asCount, type JsonObject, toJsonObject, parseObject } from '../readers/json.ts'
+import { createJsonReader } from '../readers/reader.ts'
+import { createReaderState, type ReaderState } from '../readers/reader-state.ts'
+import { type ToolTracker, createToolTracker } from '../readers/tools.ts'
 
 /** Without it, a wrapper process swallows SIGINT and SIGTERM. */
 export const geminiSettings = { GEMINI_CLI_NO_RELAUNCH: 'true' }

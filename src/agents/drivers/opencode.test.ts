@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { replay } from '../../../test/fixtures/transcripts/recorded.ts'
-import type { Exit } from './driver.ts'
+import type { Exit } from '../readers/outcome.ts'
 import { opencode } from './opencode.ts'
 
 const spec = { cwd: '/project', folder: '/attempt', sprintDir: '/sprint' }

@@ -1,12 +1,12 @@
 import type { AgentEvent } from '../../contract/events.ts'
-import { classifyStatus } from './outcome.ts'
+import { classifyStatus } from '../readers/outcome.ts'
 import type { Driver } from './driver.ts'
-import { classifyMessage } from './error-messages.ts'
-import { asNumber, asText, asCount, type JsonObject, toJsonObject } from './json.ts'
-import { createJsonReader } from './reader.ts'
-import { createReaderState, type ReaderState, type AgentProblem } from './reader-state.ts'
-import { type ToolTracker, createToolTracker } from './tools.ts'
-import { addTokenUsage } from './usage.ts'
+import { classifyMessage } from '../readers/error-messages.ts'
+import { asNumber, asText, asCount, type JsonObject, toJsonObject } from '../readers/json.ts'
+import { createJsonReader } from '../readers/reader.ts'
+import { createReaderState, type ReaderState, type AgentProblem } from '../readers/reader-state.ts'
+import { type ToolTracker, createToolTracker } from '../readers/tools.ts'
+import { addTokenUsage } from '../readers/usage.ts'
 
 export const opencodeSettings = {
   OPENCODE_DISABLE_AUTOUPDATE: '1',

@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path'
 import { linkTranscript, settledState, type AttemptState } from '../../platform/processes/attempt-folder.ts'
+import { restorePackedAttempts } from '../../platform/processes/attempt-pack.ts'
 import { exists, removeLink } from '../../platform/files/files.ts'
 import { stateFolder } from '../../platform/files/state-folder.ts'
 import { killMarked } from '../../platform/processes/process-table.ts'
@@ -26,6 +27,7 @@ export async function claimAttemptFolder(
   startAgain: readonly AttemptState[] = restartableStates,
 ): Promise<ClaimedAttempt> {
   const resolveFolder = (name: string) => join(stateFolder(sprintDir), 'attempts', name)
+  await restorePackedAttempts(stateFolder(sprintDir), attempt)
   let name = attempt
   for (let n = 2; exists(resolveFolder(name)); n++) {
     const state = await settledState(resolveFolder(name))

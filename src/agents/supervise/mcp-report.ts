@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import type { Outcome } from '../../contract/outcome.ts'
 import { writeFileAtomic } from '../../platform/files/atomic-file.ts'
-import { createFolder, readTextIfExists, readTextSyncIfExists } from '../../platform/files/files.ts'
+import { createFolder, readPlainText, readTextIfExists } from '../../platform/files/files.ts'
 
 const reportFile = join('told', 'report.json')
 
@@ -30,7 +30,7 @@ export async function storeMcpReport(folder: string, report: Readonly<Record<str
  */
 export function withMcpReport(outcome: Outcome, folder: string): Outcome {
   if (outcome.status !== 'ok') return outcome
-  const report = parseJsonOrUndefined(readTextSyncIfExists(join(folder, reportFile)))
+  const report = parseJsonOrUndefined(readPlainText(join(folder, reportFile)))
   if (report === undefined) return outcome
   return { ...outcome, text: `\`\`\`json\n${JSON.stringify(report)}\n\`\`\`\n\n${outcome.text}` }
 }

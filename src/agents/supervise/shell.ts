@@ -52,6 +52,7 @@ export const superviseShell = (options: ShellOptions): ShellRunner => ({
       onJoined: (ranMs) => (started -= ranMs),
       overdue: (bytes) => {
         if (bytes > outputCapBytes) return 'output-cap'
+        if (cell?.isDiskOver(folder)) return 'disk'
         return now() - started > timeoutMs ? 'attempt' : undefined
       },
       signal,
@@ -72,6 +73,7 @@ const restartStates: Readonly<Record<'restart' | 'join', readonly AttemptState[]
 function describeShellFailure(ended: EndReason | undefined, lost: boolean, timeoutMs: number): string | undefined {
   if (ended === 'attempt') return `timed out after ${timeoutMs / 1000} s`
   if (ended === 'output-cap') return 'printed more than 1 GiB'
+  if (ended === 'disk') return 'wrote more than the disk limit of its cell allows'
   if (ended !== undefined) return ended
   return lost ? 'was killed' : undefined
 }

@@ -36,6 +36,8 @@ export type AgentOptions = AttemptLocation & {
   readonly prices?: Readonly<Record<string, Price>> | undefined
   /** Wraps every attempt, if set. */
   readonly sandbox?: Sandbox | undefined
+  /** `TRACEPARENT` of an attempt, if the run is traced: spans of the agent itself nest in it. */
+  readonly traceparent?: ((attempt: string) => string | undefined) | undefined
   /** One line for the user, e.g. about a host that was refused. */
   readonly onNote?: ((text: string) => void) | undefined
   /** Time for an agent to exit after TERM; default: 10 s. */
@@ -66,7 +68,9 @@ export function superviseAgent(options: AgentOptions): AgentRunner {
         ...((sandbox || isDeclaredSandbox(options.env)) && { sandboxed: true }),
       })
       const { token, files } = createAttemptToken(folder, sprintDir)
-      const env = buildAgentEnv(driver, options.env, options.pass, { ...invocation.env, [tokenVariable]: token })
+      const traceparent = options.traceparent?.(request.attempt)
+      const own = { ...invocation.env, [tokenVariable]: token, ...(traceparent && { TRACEPARENT: traceparent }) }
+      const env = buildAgentEnv(driver, options.env, options.pass, own)
       const programFile = findProgram(invocation.file, env['PATH'] ?? '', project)
       if (!programFile) throw programNotFound(driver)
       const bare = { file: driver.native?.(realPath(programFile), isFile) ?? programFile, args: invocation.args, env }
@@ -82,7 +86,7 @@ export function superviseAgent(options: AgentOptions): AgentRunner {
         onStart: request.onStart,
         onOutput: watch.onOutput,
         onJoined: watch.onJoined,
-        overdue: watch.overdue,
+        overdue: (bytes) => (sandbox?.isDiskOver(folder) ? 'disk' : watch.overdue(bytes)),
         signal,
         ...(options.graceMs !== undefined && { graceMs: options.graceMs }),
       })

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { recorded } from '../../../test/fixtures/transcripts/recorded.ts'
-import { createRedactor } from '../../contract/redact.ts'
+import { createRedactor } from '../../contract/secrets/redact.ts'
 import { commandDriver } from '../drivers/command.ts'
-import type { Driver, Exit } from '../drivers/driver.ts'
+import type { Driver } from '../drivers/driver.ts'
+import type { Exit } from '../readers/outcome.ts'
 import { getDriver } from '../drivers/registry.ts'
 import { readTranscript, transcriptPrinter } from './transcript.ts'
 

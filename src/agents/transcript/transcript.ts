@@ -1,11 +1,12 @@
 import { stripVTControlCharacters } from 'node:util'
 import type { AgentEvent } from '../../contract/events.ts'
 import type { Outcome } from '../../contract/outcome.ts'
-import { redactDeep, type Redact } from '../../contract/redact.ts'
+import { redactDeep, type Redact } from '../../contract/secrets/redact.ts'
 import { formatTimestamp } from '../../contract/time.ts'
 import { createEventRedactor } from '../../runtime/redact-ports.ts'
-import type { Driver, Exit } from '../drivers/driver.ts'
-import { isJsonObject } from '../drivers/json.ts'
+import type { Driver } from '../drivers/driver.ts'
+import type { Exit } from '../readers/outcome.ts'
+import { isJsonObject } from '../readers/json.ts'
 import { createTextJoiner } from './text-joiner.ts'
 
 /** Reads a recorded stream line by line, as if it were live, and redacts secrets; keeps at most one message in memory. */

@@ -1,5 +1,5 @@
 import { and, eq, inArray, isNull, lt } from 'drizzle-orm'
-import { RalphError } from '../../contract/errors.ts'
+import { RalphError, errorMessage } from '../../contract/errors.ts'
 import type { AgentWorkspace } from '../../contract/fleet/agent.ts'
 import { agents, conversations, type AgentRow } from '../database/agent.ts'
 import { agentPrompts } from '../database/agent-prompt.ts'
@@ -37,7 +37,10 @@ export type NewAgentOptions = {
  * Inserts the agent as `creating` and has the machine create its workspace; then it is `idle`, or `failed` with the
  * reason.
  */
-export async function createAgent(fleet: Fleet, options: NewAgentOptions, by: Requester): Promise<AgentRow> {
+export const createAgent = async (fleet: Fleet, options: NewAgentOptions, by: Requester): Promise<AgentRow> =>
+  createWorkspace(fleet, await insertAgent(fleet, options, by))
+
+async function insertAgent(fleet: Fleet, options: NewAgentOptions, by: Requester): Promise<PendingWorkspace> {
   const id = fleet.newId()
   const { name, machineId, workspace, program, model = null, labels = [] } = options
   const { account = defaultAccount(program, machineId) } = options
@@ -50,27 +53,47 @@ export async function createAgent(fleet: Fleet, options: NewAgentOptions, by: Re
     if (by.userId !== undefined) await t.tx.db.insert(access).values({ agentId: id, userId: by.userId, level: 'owner' })
     await recordRowChanges(t, { kind: 'agent', agentId: id })
   })
-  return createWorkspace(fleet, { id, machineId, name, workspace, within: options.within })
+  return { id, machineId, name, workspace, within: options.within }
+}
+
+/** Like `createAgent`, but leaves no agent behind if the machine refuses the folder: a user corrects it and asks again. */
+export async function createAgentOrRefuse(fleet: Fleet, options: NewAgentOptions, by: Requester): Promise<AgentRow> {
+  const pending = await insertAgent(fleet, options, by)
+  const problem = await askForWorkspace(fleet, pending)
+  if (!(problem instanceof RalphError) || problem.code !== 'WORKSPACE_REFUSED')
+    return endCreation(fleet, pending, problem)
+  await transaction(fleet, async (t) => {
+    await recordRowChanges(t, { kind: 'agent-gone', agentId: pending.id })
+    await t.tx.db.delete(access).where(eq(access.agentId, pending.id))
+    await t.tx.db.delete(agents).where(eq(agents.id, pending.id))
+  })
+  throw problem
 }
 
 type PendingWorkspace = Pick<AgentRow, 'id' | 'machineId' | 'name' | 'workspace'> & Pick<NewAgentOptions, 'within'>
 
 /** Idempotent: a repeated call finds the existing workspace. */
-export async function createWorkspace(
-  fleet: Fleet,
+export const createWorkspace = async (fleet: Fleet, pending: PendingWorkspace): Promise<AgentRow> =>
+  endCreation(fleet, pending, await askForWorkspace(fleet, pending))
+
+/** Resolves with the error, if there is one. */
+const askForWorkspace = (
+  { machines: line }: Fleet,
   { id, machineId, name, workspace, within }: PendingWorkspace,
-): Promise<AgentRow> {
-  const failed = await fleet.machines
+): Promise<unknown> =>
+  line
     .ask(machineId, 'create-workspace', { agentId: id, name, workspace, ...(within && { within: [...within] }) })
-    .then(() => undefined, workspaceError)
-  return setAgentState(
+    .then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+
+const endCreation = (fleet: Fleet, { id }: PendingWorkspace, problem: unknown): Promise<AgentRow> =>
+  setAgentState(
     fleet,
     id,
-    failed === undefined ? { state: 'idle', reason: null } : { state: 'failed', reason: failed },
+    problem === undefined ? { state: 'idle', reason: null } : { state: 'failed', reason: errorMessage(problem) },
   )
-}
-
-const workspaceError = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 export const setAgentState = (
   fleet: Fleet,

@@ -44,10 +44,10 @@ async function retryFailedAgent(
   return createWorkspace(fleet, agent)
 }
 
-/** Archived agents do not count. */
-async function findProjectAgent(
+/** The agent of a project folder, if there is one. Archived agents do not count. */
+export async function findProjectAgent(
   { database: { db } }: Fleet,
-  { machineId, folder }: ProjectFolder,
+  { machineId, folder }: Pick<ProjectFolder, 'machineId' | 'folder'>,
 ): Promise<AgentRow | undefined> {
   const workspace = sql`${agents.workspace} @> ${JSON.stringify({ kind: 'folder', path: folder })}::jsonb`
   const isIts = and(eq(agents.machineId, machineId), isNull(agents.archivedAt), workspace)

@@ -1,3 +1,4 @@
+import { toError } from '../../contract/errors.ts'
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
 import type { Pool, PoolClient } from 'pg'
 import { meters } from '../meters/meters.ts'
@@ -97,9 +98,7 @@ async function runTransaction<T>({ pool }: PoolOwner, run: (tx: Tx) => Promise<T
     for (const then of after) queueMicrotask(then)
     return result
   } catch (error) {
-    await client
-      .query('rollback')
-      .catch((lost: unknown) => (broken = lost instanceof Error ? lost : new Error(String(lost))))
+    await client.query('rollback').catch((lost: unknown) => (broken = toError(lost)))
     throw error
   } finally {
     client.release(broken)

@@ -1,17 +1,17 @@
 import { join, resolve } from 'node:path'
 import { drizzle } from 'drizzle-orm/node-postgres'
 import { Pool } from 'pg'
-import { RalphError } from '../../contract/errors.ts'
+import { errorMessage, RalphError } from '../../contract/errors.ts'
 import { type FileLock, lockFile } from '../../platform/files/file-lock.ts'
 import { copyFolder, createPrivateFolder, exists, listFolder } from '../../platform/files/files.ts'
 import { createDatabase, withPreparedStatements, type Database } from './database.ts'
-import { createEmbeddedSession } from './embedded-session.ts'
+import { createEmbeddedSession } from './embedded/embedded-session.ts'
 import { migrate } from './migrate.ts'
-import { openPglite } from './open-pglite.ts'
-import { unpackTemplateDatabase } from './template-database.ts'
+import { openPglite } from './embedded/open-pglite.ts'
+import { unpackTemplateDatabase } from './embedded/template-database.ts'
 import { createDiskSpaceGuard } from './disk-space.ts'
 import { createLocalSignals, openSignals } from './signals.ts'
-import { startVacuum } from './vacuum.ts'
+import { startVacuum } from './embedded/vacuum.ts'
 
 /** A local folder (one process, no setup), or a Postgres server shared by any number of replicas. */
 export type DatabasePlace = EmbeddedPlace | { readonly url: string }
@@ -82,7 +82,7 @@ async function openServer(
 const sessionLimits = { idle_in_transaction_session_timeout: 3000, connectionTimeoutMillis: 10_000 }
 
 const databaseUnavailable = (cause: unknown): RalphError =>
-  new RalphError('DATABASE_UNAVAILABLE', `cannot reach the database: ${databaseErrorMessage(cause)}`, { cause })
+  new RalphError('DATABASE_UNAVAILABLE', `cannot reach the database: ${errorMessage(cause)}`, { cause })
 
 /**
  * Postgres inside this process. It has no lock of its own, and two processes would corrupt the data, so we lock the
@@ -103,20 +103,18 @@ async function openEmbedded(
     if (place.template !== undefined) await unpackTemplateDatabase(place.template, folder)
     await createPrivateFolder(folder)
     const lite = await openPglite(folder).catch((cause: unknown) => {
-      throw damagedDatabase(folder, `Postgres cannot open it (${databaseErrorMessage(cause)})`, cause)
+      throw damagedDatabase(folder, `Postgres cannot open it (${errorMessage(cause)})`, cause)
     })
     const pool = new Pool({
       user: 'postgres',
       database: 'postgres',
       stream: createEmbeddedSession(lite),
       ...oneConnection,
+      // All connections share one session, and so its prepared statements. The pool waits for it.
+      verify: (client, done) => client.query('deallocate all', (error) => done(error)),
     })
     pool.on('error', onTrouble)
-    pool.on('connect', (client) => {
-      client.on('error', onTrouble)
-      // All connections share one session, and so its prepared statements.
-      client.query('deallocate all').catch(onTrouble)
-    })
+    pool.on('connect', (client) => client.on('error', onTrouble))
     const tidying = startVacuum(pool, onTrouble)
     const close = async () => {
       await tidying.stop()
@@ -177,6 +175,3 @@ function lockDataFolder(path: string): FileLock {
 }
 
 const ignoreError = () => {}
-
-const databaseErrorMessage = (cause: unknown): string =>
-  cause instanceof Error ? cause.message || cause.name : String(cause)

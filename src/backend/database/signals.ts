@@ -1,3 +1,4 @@
+import { toError } from '../../contract/errors.ts'
 import { Client, type Pool } from 'pg'
 
 /**
@@ -7,7 +8,7 @@ import { Client, type Pool } from 'pg'
 export interface Signals {
   readonly emit: (topic: string, key: string) => void
   /** Returns an unsubscribe function. */
-  readonly on: (topic: string, hear: (key: string) => void) => () => void
+  readonly on: (topic: string, listener: (key: string) => void) => () => void
   readonly close: () => Promise<void>
 }
 
@@ -15,11 +16,11 @@ export interface Signals {
 export function createLocalSignals(): Signals {
   const listeners = new Map<string, Set<(key: string) => void>>()
   return {
-    emit: (topic, key) => listeners.get(topic)?.forEach((hear) => hear(key)),
-    on: (topic, hear) => {
-      const hearing = listeners.get(topic) ?? new Set()
-      listeners.set(topic, hearing.add(hear))
-      return () => void hearing.delete(hear)
+    emit: (topic, key) => listeners.get(topic)?.forEach((listener) => listener(key)),
+    on: (topic, listener) => {
+      const subscribers = listeners.get(topic) ?? new Set()
+      listeners.set(topic, subscribers.add(listener))
+      return () => void subscribers.delete(listener)
     },
     close: async () => listeners.clear(),
   }
@@ -68,7 +69,7 @@ export async function openSignals(url: string, pool: Pool, onError: (error: Erro
       await client.connect()
       await client.query(`listen ${channel}`)
     } catch (error) {
-      lost(error instanceof Error ? error : new Error(String(error)))
+      lost(toError(error))
     }
   }
   await listen()

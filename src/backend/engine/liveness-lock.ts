@@ -1,3 +1,4 @@
+import { toError } from '../../contract/errors.ts'
 import { sql, type SQL } from 'drizzle-orm'
 import { Client } from 'pg'
 
@@ -28,7 +29,7 @@ export async function holdLivenessLock(url: string, executorId: string, onError:
       await client.connect()
       await client.query('select pg_advisory_lock($1, hashtext($2))', [livenessLockClass, executorId])
     } catch (error) {
-      lost(error instanceof Error ? error : new Error(String(error)))
+      lost(toError(error))
     }
   }
   await hold()

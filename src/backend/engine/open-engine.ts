@@ -1,6 +1,6 @@
 import { DBOS, DBOSClient, type DLogger } from '@dbos-inc/dbos-sdk'
 import { sql } from 'drizzle-orm'
-import { RalphError } from '../../contract/errors.ts'
+import { RalphError, errorMessage } from '../../contract/errors.ts'
 import type { Database } from '../database/database.ts'
 import { queueName, type Engine, type TaskHandler, type EngineTask } from './engine.ts'
 import { isExecutorAlive, startHeartbeat } from './heartbeat.ts'
@@ -99,5 +99,5 @@ const createDbosLogger = (log: NonNullable<EngineOptions['log']>): DLogger => ({
   info: () => {},
   debug: () => {},
   warn: (entry) => log('warning', String(entry)),
-  error: (entry) => log('error', entry instanceof Error ? entry.message : String(entry)),
+  error: (entry) => log('error', errorMessage(entry)),
 })

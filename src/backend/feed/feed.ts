@@ -11,6 +11,7 @@ import { events, type EventRow } from '../database/event.ts'
 import { sprints } from '../database/sprint.ts'
 import { eventsTopic } from './event-log.ts'
 import { changeRetentionMs, deleteOldChanges } from './change-retention.ts'
+import { defaultHistoryMs, deleteOldHistory } from './history-retention.ts'
 import { listSharedRows } from '../views/agents.ts'
 import { findMachine } from '../views/machines.ts'
 import { showEvent, showPrompt } from '../views/show.ts'
@@ -42,14 +43,19 @@ export interface Feed {
 }
 
 export type FeedListener = {
-  readonly onItems: (told: readonly FeedItem[]) => void
+  readonly onItems: (items: readonly FeedItem[]) => void
   /** The filters of all current clients. A new filter applies from the current position on. */
   readonly filters: () => readonly Filter[]
 }
 
 export type MissedItems = { readonly items: readonly FeedItem[]; readonly upTo: string }
 
-export type FeedOptions = { readonly now: () => number; readonly log: (error: unknown) => void }
+export type FeedOptions = {
+  readonly now: () => number
+  readonly log: (error: unknown) => void
+  /** How long events and ended prompts are kept. */
+  readonly historyMs?: number | 'all' | undefined
+}
 
 type FeedPosition = { readonly tx: string; readonly id: number }
 
@@ -65,8 +71,14 @@ const cleanupIntervalMs = 3_600_000
 /** Pause between polls, which batches the rows that arrive during it. */
 const pollPauseMs = 10
 
+async function forget(database: Database, { now, historyMs = defaultHistoryMs }: FeedOptions): Promise<void> {
+  await deleteOldChanges(database, now())
+  if (historyMs !== 'all') await deleteOldHistory(database, now() - historyMs)
+}
+
 /** Reads the event table once for all clients of this process. */
-export function createFeed(database: Database, { now, log }: FeedOptions): Feed & { readonly close: () => void } {
+export function createFeed(database: Database, options: FeedOptions): Feed & { readonly close: () => void } {
+  const { now, log } = options
   const { db, signals } = database
   const listeners = new Set<FeedListener>()
   const interest = () => mergeFilters([...listeners].flatMap(({ filters }) => filters()))
@@ -85,7 +97,7 @@ export function createFeed(database: Database, { now, log }: FeedOptions): Feed 
     if (!coversInterest(wanted, interest())) return true
     const isAll = rows.length < pollBatchSize
     at = isAll ? upTo : (rows.at(-1) ?? upTo)
-    if (items.length > 0) for (const { onItems: hear } of listeners) hear(items)
+    if (items.length > 0) for (const { onItems } of listeners) onItems(items)
     for (const { at: stored, kind } of rows)
       if (kind !== 'event') meters.eventLagSeconds.observe({}, Math.max(0, now() - stored) / 1000)
     return !isAll
@@ -99,7 +111,7 @@ export function createFeed(database: Database, { now, log }: FeedOptions): Feed 
   }, log)
   const unsubscribe = signals.on(eventsTopic, poll)
   const timer = setInterval(poll, pollIntervalMs)
-  const forgetting = setInterval(() => void deleteOldChanges(database, now()).catch(log), cleanupIntervalMs)
+  const forgetting = setInterval(() => void forget(database, options).catch(log), cleanupIntervalMs)
   return {
     close: () => {
       unsubscribe()

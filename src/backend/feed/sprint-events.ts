@@ -20,4 +20,5 @@ export async function appendSprintEvents(
   const counted = { seq: sprint.seq + own.length, lastEventAt: t.fleet.clock.now() }
   await t.tx.db.update(sprints).set(counted).where(eq(sprints.id, sprintId))
   await appendEvents(t, { agentId, sprintId }, numbered)
+  t.tx.afterCommit(() => t.fleet.traces?.observe({ id: sprintId }, numbered))
 }

@@ -1,4 +1,5 @@
 import type { CompileInput } from '../../compiler/resolve/compilation.ts'
+import type { FleetTraces } from '../../telemetry/trace-fleet.ts'
 import type { Database } from '../database/database.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { MachineGateway } from './machine-gateway.ts'
@@ -25,6 +26,8 @@ export type Fleet = {
   readonly notifications: Notifications
   /** Absent if no project folder is observed. */
   readonly observed?: ObservedSprints | undefined
+  /** Absent unless the environment names a collector. */
+  readonly traces?: FleetTraces | undefined
   readonly clock: { readonly now: () => number }
   readonly newId: () => string
   readonly settings: FleetSettings

@@ -1,4 +1,5 @@
 import { eq } from 'drizzle-orm'
+import { findWidening } from '../../contract/cell.ts'
 import { isCallersCommand } from '../../contract/fleet/machine-grant.ts'
 import type { Progress } from '../../contract/progress.ts'
 import type { Queries } from '../database/database.ts'
@@ -45,6 +46,5 @@ function findOpening({ sandbox, cell, network, perIterationHooks }: Progress): s
   if (settings?.kind === 'none') return 'cell: none'
   if (hook) return `cell: none of the hook ${hook.id}`
   if (reach === 'open') return 'network: open'
-  if (typeof reach === 'object' && (reach.private ?? []).length > 0) return 'network: private'
-  return [...(settings?.read ?? []), ...(settings?.write ?? [])].length > 0 ? 'cell: read and write' : undefined
+  return findWidening(cell, network)
 }

@@ -77,7 +77,7 @@ export function createApp(deps: AppDeps): Hono {
   app.use('*', observeRequest)
   app.use('*', async (c, next) => {
     // Probes and scrapes name the address of a pod, and what they read holds nothing of a user.
-    if (!operatorPaths.has(c.req.path)) assertSameSite(readGuardedRequest(c), deps.addresses())
+    if (!isProbe(c)) assertSameSite(readGuardedRequest(c), deps.addresses())
     await next()
     for (const [name, value] of Object.entries(safeHeaders)) c.res.headers.set(name, value)
   })
@@ -118,7 +118,9 @@ export function createApp(deps: AppDeps): Hono {
   return app
 }
 
-const operatorPaths: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics'])
+/** Metrics only with a token: the cookie of a browser counts under our own name alone. */
+const isProbe = ({ req }: Context): boolean =>
+  ['/healthz', '/readyz'].includes(req.path) || (req.path === '/metrics' && req.header('authorization') !== undefined)
 
 const observeRequest: MiddlewareHandler = async (c, next) => {
   const began = performance.now()
@@ -161,7 +163,7 @@ async function handleCall(name: HandledRoute, c: Context, deps: AppDeps): Promis
   }
   const key = route.method === 'POST' ? c.req.header('idempotency-key') : undefined
   const value = key === undefined ? await run() : await deps.idempotent({ who, name, key, ids, json }, run)
-  return withRevision(jsonResponse(value), route, value)
+  return withRevision(jsonResponse(value, {}, route.creates === true ? 201 : 200), route, value)
 }
 
 const isAboutAgent = ({ needs }: Route): boolean => needs === 'read' || needs === 'write' || needs === 'owner'

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import type { Hono } from 'hono'
+import type { Context, Hono } from 'hono'
 import * as client from 'openid-client'
 import { errorMessage, RalphError } from '../../contract/errors.ts'
 import { createTrustingFetch } from '../../platform/net/trusting-fetch.ts'
@@ -67,28 +67,37 @@ export async function oidcRoutes(settings: OidcSettings, deps: OidcDeps): Promis
     })
 
     app.get(endPath, async (c) => {
-      const sealed = /(?:^|;\s*)ralph-signing-in=([\w.-]+)/.exec(c.req.header('cookie') ?? '')?.[1]
-      const going = sealed === undefined ? undefined : seal.open(sealed)
-      if (!going || going.until < deps.now())
-        throw new RalphError('TICKET_INVALID', 'the sign-in took too long; start again')
-      const checks = { pkceCodeVerifier: going.verifier, expectedState: going.state, expectedNonce: going.nonce }
-      const here = new URL(`${redirectUri}${new URL(c.req.url).search}`)
-      const tokens = await client.authorizationCodeGrant(provider, here, checks).catch((cause: unknown) => {
-        throw new RalphError('UNAUTHENTICATED', 'the identity provider did not authenticate you', { cause })
-      })
-      const session = await createOidcSession(tokens.claims(), settings, deps)
-      // A page instead of a redirect: the cookie is Strict, and a browser redirected from another site would not send
-      // it.
-      const headers = {
-        'content-type': 'text/html; charset=utf-8',
-        'set-cookie': createCookie(session, origin.startsWith('https:')),
+      try {
+        return await endSignIn(c)
+      } catch (error) {
+        if (!c.req.header('accept')?.includes('text/html') || !(error instanceof RalphError)) throw error
+        return openPage(`/sign-in?refused=${error.code}`, { status: 403 })
       }
-      return new Response('<!doctype html><meta http-equiv="refresh" content="0;url=/"><title>Ralph</title>', {
-        headers,
-      })
     })
   }
+
+  async function endSignIn(c: Context): Promise<Response> {
+    const sealed = /(?:^|;\s*)ralph-signing-in=([\w.-]+)/.exec(c.req.header('cookie') ?? '')?.[1]
+    const going = sealed === undefined ? undefined : seal.open(sealed)
+    if (!going || going.until < deps.now())
+      throw new RalphError('TICKET_INVALID', 'the sign-in took too long; start again')
+    const checks = { pkceCodeVerifier: going.verifier, expectedState: going.state, expectedNonce: going.nonce }
+    const here = new URL(`${redirectUri}${new URL(c.req.url).search}`)
+    const tokens = await client.authorizationCodeGrant(provider, here, checks).catch((cause: unknown) => {
+      throw new RalphError('UNAUTHENTICATED', 'the identity provider did not authenticate you', { cause })
+    })
+    const session = await createOidcSession(tokens.claims(), settings, deps)
+    // A page instead of a redirect: the cookie is Strict, and a browser redirected from another site would not send
+    // it.
+    return openPage('/', { cookie: createCookie(session, origin.startsWith('https:')) })
+  }
 }
+
+const openPage = (path: string, { status = 200, cookie }: { status?: number; cookie?: string }): Response =>
+  new Response(`<!doctype html><meta http-equiv="refresh" content="0;url=${path}"><title>Ralph</title>`, {
+    status,
+    headers: { 'content-type': 'text/html; charset=utf-8', ...(cookie !== undefined && { 'set-cookie': cookie }) },
+  })
 
 async function discoverProvider(settings: OidcSettings): Promise<client.Configuration> {
   const { issuer, clientId, clientSecret, insecure, trusted } = settings

@@ -129,8 +129,8 @@ function describeOperation(name: string, route: Route, schemas: SharedSchemas) {
       requestBody: { required: true, content: { 'application/json': { schema: toJsonSchema(route.body, schemas) } } },
     }),
     responses: {
-      '200': {
-        description: 'Done',
+      [route.creates === true ? '201' : '200']: {
+        description: route.creates === true ? 'Created' : 'Done',
         content: {
           [stream ? 'text/event-stream' : 'application/json']: { schema: toJsonSchema(route.response, schemas) },
         },

@@ -19,8 +19,8 @@ function createProblem(code: keyof typeof errorCodes, title: string, hint?: stri
   return { type: 'about:blank', title, status: errorCodes[code].status, code, ...(hint !== undefined && { hint }) }
 }
 
-export const jsonResponse = (value: unknown, headers: Readonly<Record<string, string>> = {}): Response =>
-  Response.json(value, { headers: { 'cache-control': 'no-store', ...headers } })
+export const jsonResponse = (value: unknown, headers: Readonly<Record<string, string>> = {}, status = 200): Response =>
+  Response.json(value, { status, headers: { 'cache-control': 'no-store', ...headers } })
 
 export function problemResponse(body: ProblemDetails): Response {
   const headers = { 'content-type': 'application/problem+json', 'cache-control': 'no-store' }

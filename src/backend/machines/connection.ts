@@ -154,13 +154,14 @@ async function answerReport(
       return encodeReportReply(type, await take(machineId, decodeReport(type, body)))
     }
     case 'events': {
-      const told = toBackendTime(decodeReport(type, body), parts.clockSkewMs)
-      return encodeReportReply(type, await parts.handlers.saveEvents(machineId, told))
+      const events = toBackendTime(decodeReport(type, body), parts.clockSkewMs)
+      return encodeReportReply(type, await parts.handlers.saveEvents(machineId, events))
     }
     case 'renew':
       return encodeReportReply(type, await issueRenewal(machineId, decodeReport(type, body).csr, parts))
     case 'prompt-ended':
     case 'order-ended':
+    case 'hook-spawned':
       throw new RalphError('MESSAGE_INVALID', `"${type}" is durable but was sent as a live message`)
   }
 }

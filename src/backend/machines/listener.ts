@@ -8,7 +8,7 @@ import { WebSocketServer } from 'ws'
 import { readMachineId } from '../../channel/authority.ts'
 import { JoinRequest, joinPath, type JoinResponse } from '../../channel/join.ts'
 import { linePath, webSocketLimits, createWebSocketTransport } from '../../channel/web-socket.ts'
-import { RalphError } from '../../contract/errors.ts'
+import { RalphError, errorMessage } from '../../contract/errors.ts'
 import { admitWithToken, type AdmissionParts } from './admission.ts'
 import type { MachineLines } from './machine-lines.ts'
 
@@ -90,7 +90,7 @@ function createUpgradeHandler({ machines, log }: ListenerOptions) {
       machines.attach(transport, found.machineId).catch((error: unknown) => {
         log('warn', 'connection failed', {
           machineId: found.machineId,
-          why: error instanceof Error ? error.message : '',
+          why: errorMessage(error),
         })
         transport.close('it failed')
       })
@@ -128,7 +128,7 @@ function createJoinHandler(options: ListenerOptions) {
       const answer = await admitWithToken(body.data, options)
       return say('refused' in answer ? 403 : 'pending' in answer ? 202 : 200, answer)
     } catch (error) {
-      options.log('warn', 'join failed', { why: error instanceof Error ? error.message : '' })
+      options.log('warn', 'join failed', { why: errorMessage(error) })
       return say(400, { refused: error instanceof RalphError ? error.message : 'this is not a join request' })
     }
   }

@@ -87,8 +87,8 @@ export function createMachineCalls(parts: MachineCallsOptions): MachineCalls {
       const calls = await db.select({ id: machineCalls.id }).from(machineCalls).where(isWaiting)
       await Promise.all(calls.map(({ id }) => executeCall(id, parts)))
     },
-    onReply: async (told) => {
-      const reply = Reply.parse(told)
+    onReply: async (body) => {
+      const reply = Reply.parse(body)
       const open = and(eq(machineCalls.id, reply.to), isNull(machineCalls.reply))
       await db.update(machineCalls).set({ reply }).where(open)
       signals.emit(repliedTopic, reply.to)

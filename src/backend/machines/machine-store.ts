@@ -81,6 +81,6 @@ export interface MachineHandlers {
   readonly saveInventory: (machineId: string, body: ReportBody<'inventory'>) => Promise<ReportReply<'inventory'>>
   readonly saveEvents: (machineId: string, body: ReportBody<'events'>) => Promise<ReportReply<'events'>>
   readonly onReachable: (machineId: string, isReachable: boolean) => void
-  /** Called every few seconds while the machine is heard from. */
+  /** Called every few seconds while messages of the machine arrive. */
   readonly onSeen: (machineId: string) => void
 }

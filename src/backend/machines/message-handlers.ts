@@ -2,7 +2,7 @@ import { decodeReport } from '../../channel/message.ts'
 import { RalphError } from '../../contract/errors.ts'
 import { markConnected, markSeen, saveInventory, saveMachineEvents, applyInventory } from './machine-state.ts'
 import type { Fleet } from '../fleet/fleet.ts'
-import { handleOrderEnded, handlePromptEnded } from '../prompts/reports.ts'
+import { handleHookSpawned, handleOrderEnded, handlePromptEnded } from '../prompts/reports.ts'
 import type { MachineCalls } from './machine-calls.ts'
 import type { MachineHandlers, MachineMessage } from './machine-store.ts'
 
@@ -23,6 +23,7 @@ export function createMessageHandlers({
   const take = async (machineId: string, { type, body }: MachineMessage): Promise<void> => {
     if (type === 'prompt-ended') await handlePromptEnded(fleet(), machineId, decodeReport(type, body))
     else if (type === 'order-ended') await handleOrderEnded(fleet(), machineId, decodeReport(type, body))
+    else if (type === 'hook-spawned') await handleHookSpawned(fleet(), machineId, decodeReport(type, body))
     else if (type === 'reply') await asking().onReply(body)
     else throw new RalphError('VERSION_UNKNOWN', `this backend does not know the message "${type.slice(0, 60)}"`)
   }

@@ -1,3 +1,4 @@
+import { errorMessage } from '../../contract/errors.ts'
 import { isNotesProtocol } from '../../contract/way.ts'
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import { formatTimestamp } from '../../contract/time.ts'
@@ -38,7 +39,7 @@ export async function moveLostSprints(fleet: Fleet, since: number): Promise<void
   for (const agentId of await listLostSprints(fleet, since)) {
     const lost = await claimMove(fleet, agentId)
     if (!lost) continue
-    const why = await moveToAnotherMachine(fleet, lost).catch((error: unknown) => moveErrorMessage(error))
+    const why = await moveToAnotherMachine(fleet, lost).catch(errorMessage)
     if (why !== undefined) await recordWhyWaiting(fleet, lost, why)
   }
 }
@@ -177,5 +178,3 @@ async function notifyMove(t: AgentTransaction, { sprint, machine }: LostSprint, 
   const notice = { event: 'machine-lost' as const, text: `${name}: ${text}`, agentId, sprintId: sprint.id }
   await t.fleet.notifications.notify(t.tx, { ...notice, machineId: machine.id })
 }
-
-const moveErrorMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -208,9 +208,8 @@ async function applyOrderEnd(t: AgentTransaction, machineId: string, report: Rep
   const { orderId, agentId, fact, reason } = report
   // The machine that took over the agent executes the order again.
   if (t.agent.machineId !== machineId) return assertMachineOwnedAgent(t, machineId)
-  const own = and(eq(sprintOrders.id, orderId), eq(sprintOrders.agentId, agentId))
-  const [order] = await t.tx.db.select().from(sprintOrders).where(own)
-  if (!order || order.endedAt !== null) return
+  const order = await findOpenOrder(t, orderId, agentId)
+  if (!order) return
   await endOrder(t, orderId)
   const sprint = await readSprintRow(t, order.sprintId)
   if (fact) await savePushedCommit(t, sprint, report.pushed)
@@ -220,6 +219,24 @@ async function applyOrderEnd(t: AgentTransaction, machineId: string, report: Rep
   if ('spent' in known && known.spent) await t.tx.db.execute(upsertUsage(t, known.spent))
   await dispatchNext(t, await applyFact(t, sprint, { id: `order:${orderId}`, fact: timedFact }))
 }
+
+async function findOpenOrder(t: Transaction, orderId: string, agentId: string) {
+  const own = and(eq(sprintOrders.id, orderId), eq(sprintOrders.agentId, agentId))
+  const [order] = await t.tx.db.select().from(sprintOrders).where(own)
+  return order?.endedAt === null ? order : undefined
+}
+
+/** Shows the process of a hook that runs. A hook with several calls has one after the other. */
+export const handleHookSpawned = (fleet: Fleet, machineId: string, report: ReportBody<'hook-spawned'>): Promise<void> =>
+  agentTransaction(fleet, report.agentId, async (t) => {
+    const { orderId, agentId, pid } = report
+    if (t.agent.machineId !== machineId) return assertMachineOwnedAgent(t, machineId)
+    const { order, sprintId } = (await findOpenOrder(t, orderId, agentId)) ?? {}
+    if (order?.type !== 'run-hook' || sprintId === undefined) return
+    const { iteration, hookId } = order
+    const fact: Fact = { type: 'hook-spawned', at: t.fleet.clock.now(), iteration, hookId, pid }
+    await applyFact(t, await readSprintRow(t, sprintId), { id: `hook:${orderId}:${pid}`, fact })
+  })
 
 /** The fact for an order that failed to run, although it was not cancelled. */
 export function createFailedFact(

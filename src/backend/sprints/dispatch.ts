@@ -24,7 +24,8 @@ export async function dispatchNext(t: AgentTransaction, known?: SprintRow): Prom
   const first = await readDispatchState(t)
   const state = first.hasParked && (await unparkDuePrompts(t)) ? await readDispatchState(t) : first
   if (state.isRunning) return updateAgentState(t, 'running')
-  if (state.hasOrders && (await dispatchOrders(t))) return updateAgentState(t, 'running')
+  const blockingOrders = state.hasOrders ? await dispatchOrders(t) : []
+  if (blockingOrders.length > 0) return updateAgentState(t, isBetweenPrompts(t, blockingOrders) ? 'idle' : 'running')
   const prompt = nextPrompt(state)
   if (!prompt || !(await hasFreeSlot(t, prompt, state))) return updateAgentState(t, 'idle')
   const { limitUntil: until, limitReason: reason } = state
@@ -96,12 +97,16 @@ const countRunningPrompts = (machineId: string): SQL => sql`
   select count(*)::int from agent join agent_prompt on agent_prompt.agent_id = agent.id
   where agent.machine_id = ${machineId} and agent_prompt.status = 'running'`
 
-/** Dispatches queued orders. Returns true if prompts must wait for them. */
-async function dispatchOrders(t: AgentTransaction): Promise<boolean> {
+/** As in the seed's diagram, an agent in Ralph Mode is idle between two prompts: only the checkpoint of the last one remains. */
+const isBetweenPrompts = ({ agent }: AgentTransaction, orders: readonly OrderRow[]): boolean =>
+  agent.inRalphMode && orders.every(({ type }) => type === 'make-checkpoint')
+
+/** Dispatches queued orders. Returns those that prompts must wait for. */
+async function dispatchOrders(t: AgentTransaction): Promise<OrderRow[]> {
   const isLive = and(eq(sprintOrders.agentId, t.agent.id), inArray(sprintOrders.status, ['queued', 'open']))
   const live = await t.tx.db.select().from(sprintOrders).where(isLive).orderBy(asc(sprintOrders.createdAt))
   for (const row of live) if (row.status === 'queued' && row.type !== 'run-attempt') await dispatchOrder(t, row)
-  return live.some(({ blocking }) => blocking)
+  return live.filter(({ blocking }) => blocking)
 }
 
 async function dispatchOrder(t: AgentTransaction, row: OrderRow): Promise<void> {

@@ -20,14 +20,11 @@ export type FactWrite = {
  * Writes the fact, the new progress, the receipts of finished iterations and the events in one statement, because each
  * costs a round trip. Returns false if the fact was applied before; then nothing is written.
  */
-export async function writeFact(
-  t: Transaction,
-  { id, type, before, after, emitted: told }: FactWrite,
-): Promise<boolean> {
+export async function writeFact(t: Transaction, { id, type, before, after, emitted }: FactWrite): Promise<boolean> {
   const at = after.updatedAt
   const { id: sprintId, agentId } = after
   const ended = listEndedIterations(before.progress, after.progress)
-  const events = told.map((event, index): NewEvent => ({ seq: before.seq + index + 1, at, event }))
+  const events = emitted.map((event, index): NewEvent => ({ seq: before.seq + index + 1, at, event }))
   const { rows } = await t.tx.db.execute(sql`
     with taken as (
       insert into fact (sprint_id, id, rev, type, at)
@@ -48,9 +45,14 @@ export async function writeFact(
       select ${sprintId}, number, record ->> 'checkpoint', ended
       from jsonb_to_recordset(${jsonValue(ended.map(toReceiptRow))}) as row (number int, record jsonb, ended timestamptz)
       where record ->> 'checkpoint' is not null and exists (select 1 from taken) on conflict do nothing
-    ), told as (${insertEvents({ agentId, sprintId }, events, sql`exists (select 1 from taken)`)})
+    ), recorded as (${insertEvents({ agentId, sprintId }, events, sql`exists (select 1 from taken)`)})
     select 1 from taken`)
-  if (rows.length === 1) t.tx.afterCommit(() => ended.forEach(countIteration))
+  if (rows.length === 1) {
+    t.tx.afterCommit(() => {
+      ended.forEach(countIteration)
+      t.fleet.traces?.observe({ id: sprintId, name: after.progress.sprintId }, events)
+    })
+  }
   return rows.length === 1
 }
 

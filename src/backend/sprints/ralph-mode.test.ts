@@ -74,6 +74,26 @@ describe.each(kinds)('Ralph Mode on %s', (kind) => {
     await agent.machine.close()
   })
 
+  it('is idle between two prompts, as in 002:147-150 (row 182)', async () => {
+    const { fleet } = world
+    const checkpoint = createDeferred()
+    const agent = await createTestAgent(fleet, {
+      attempt: doneIn(2),
+      carryOut: async ({ type }) => {
+        if (type === 'make-checkpoint') await checkpoint.released
+        return {}
+      },
+    })
+    await startRalphMode(fleet, agent.id, createTask(), requester)
+    await waitUntil(agent.prompts, ([first]) => first?.status === 'finished')
+    expect(await agent.row()).toMatchObject({ state: 'idle', inRalphMode: true })
+    expect(await agent.prompts()).toHaveLength(1)
+    checkpoint.release()
+    await waitUntil(agent.prompts, ([, second]) => second?.status === 'finished')
+    await waitUntil(agent.row, (row) => row?.state === 'idle' && !row.inRalphMode)
+    await agent.machine.close()
+  })
+
   it('runs checks once, even if they end when they are about to be sent again', async () => {
     const { fleet, errors: troubles } = world
     const agent = await createTestAgent(fleet, {
@@ -134,7 +154,7 @@ describe.each(kinds)('Ralph Mode on %s', (kind) => {
     await agent.machine.close()
   })
 
-  it('asks a person when the agent is stuck, and continues with the answer', async () => {
+  it('asks a person when the agent is stuck, and continues with the answer (row 188)', async () => {
     const { fleet } = world
     const agent = await createTestAgent(fleet, {
       attempt: (prompt, number) =>
@@ -169,7 +189,7 @@ describe.each(kinds)('Ralph Mode on %s', (kind) => {
     await agent.machine.close()
   })
 
-  it('interrupts the agent, and uses the model of its last prompt', async () => {
+  it('interrupts the agent, and uses the model of its last prompt (rows 162, 166)', async () => {
     const { fleet } = world
     const never = createDeferred()
     const agent = await createTestAgent(fleet, {
@@ -255,7 +275,7 @@ describe.each(kinds)('Ralph Mode on %s', (kind) => {
     await agent.machine.close()
   })
 
-  it('respects the minimum interval between its prompts', async () => {
+  it('respects the minimum interval between its prompts (row 195)', async () => {
     const { fleet } = world
     const agent = await createTestAgent(fleet, { attempt: doneIn(2) })
     await startRalphMode(fleet, agent.id, createTask({ minIntervalMs: 1500 }), requester)

@@ -8,7 +8,8 @@ import type { Fact } from '../../loop/core/fact.ts'
 import { agents, type AgentRow } from '../database/agent.ts'
 import { agentPrompts } from '../database/agent-prompt.ts'
 import { questions } from '../database/question.ts'
-import { sprintOrders, sprints, type SprintRow } from '../database/sprint.ts'
+import { sprintOrders, sprints, type OrderRow, type SprintRow } from '../database/sprint.ts'
+import { accountLimits } from '../database/usage.ts'
 import { recordRowChanges } from '../feed/event-log.ts'
 import { interruptPrompt } from './orders.ts'
 import { createPlannedProgress } from './new-progress.ts'
@@ -206,10 +207,24 @@ export async function applyStop(
 }
 
 /** Resumes with the next iteration; if the machine has not yet confirmed the stop, as soon as it does. */
-export const resumeSprint = (fleet: Fleet, sprintId: string): Promise<SprintRow> =>
-  changeSprint(fleet, sprintId, { asked: { type: 'resume' } }, (t, sprint) => applyResume(t, sprint))
+export async function resumeSprint(fleet: Fleet, sprintId: string): Promise<SprintRow> {
+  await forgetMachineLimit(fleet, sprintId)
+  return changeSprint(fleet, sprintId, { asked: { type: 'resume' } }, (t, sprint) => applyResume(t, sprint))
+}
+
+/** The machine of a parked sprint remembers the limit too. Without its answer it may wait again, which it then reports. */
+async function forgetMachineLimit({ database: { db }, machines }: Fleet, sprintId: string): Promise<void> {
+  const isParked = and(eq(sprints.id, sprintId), eq(sprints.status, 'parked'), eq(sprints.observed, false))
+  const [parked] = await db
+    .select({ machineId: agents.machineId, program: agents.program })
+    .from(sprints)
+    .innerJoin(agents, eq(agents.id, sprints.agentId))
+    .where(isParked)
+  if (parked) await machines.ask(parked.machineId, 'forget-limit', { program: parked.program }).catch(() => undefined)
+}
 
 async function applyResume(t: AgentTransaction, sprint: SprintRow): Promise<SprintRow> {
+  if (sprint.status === 'parked') return tryNow(t, sprint)
   if (activeSprintStatuses.includes(sprint.status)) return sprint
   if (sprint.status === 'completed') throw new RalphError('NOT_RUNNING', 'the sprint is completed')
   if (sprint.status === 'needs-human') throw new RalphError('NOT_RUNNING', 'the sprint is waiting for an answer')
@@ -218,6 +233,33 @@ async function applyResume(t: AgentTransaction, sprint: SprintRow): Promise<Spri
   if (running?.sprintId === sprint.id) return setResumeRequest(t, sprint, t.fleet.clock.now())
   const fact = createStartedFact(t.fleet.clock.now(), sprint.progress.agent?.[0] ?? t.agent.program)
   return applyFact(t, sprint, { id: t.fleet.newId(), fact })
+}
+
+/** A user does not want to wait for the usage limit: the key, the account or the program may have changed. */
+async function tryNow(t: AgentTransaction, sprint: SprintRow): Promise<SprintRow> {
+  await t.tx.db.delete(accountLimits).where(eq(accountLimits.account, t.agent.account))
+  const isWait = and(
+    eq(sprintOrders.sprintId, sprint.id),
+    eq(sprintOrders.type, 'wait'),
+    eq(sprintOrders.status, 'open'),
+  )
+  let tried = sprint
+  for (const order of await t.tx.db.select().from(sprintOrders).where(isWait)) tried = await endWait(t, tried, order)
+  await dispatchNext(t)
+  return tried
+}
+
+/** Ends a wait that is open; the caller dispatches what comes next. */
+export async function endWait(
+  t: AgentTransaction,
+  sprint: SprintRow,
+  { id, order }: Pick<OrderRow, 'id' | 'order'>,
+): Promise<SprintRow> {
+  if (order.type !== 'wait') return sprint
+  const at = t.fleet.clock.now()
+  await t.tx.db.update(sprintOrders).set({ status: 'done', endedAt: at }).where(eq(sprintOrders.id, id))
+  const fact = { type: 'wait-ended' as const, at, iteration: order.iteration }
+  return applyFact(t, sprint, { id: `wait:${id}`, fact })
 }
 
 async function setResumeRequest(

@@ -1,10 +1,11 @@
-import { and, desc, eq, gte, ilike, inArray, isNotNull, lt, notInArray, sql, type SQL } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, gte, ilike, inArray, isNotNull, lt, notInArray, or, sql, type SQL } from 'drizzle-orm'
 import type { AnyPgColumn } from 'drizzle-orm/pg-core'
 import { RalphError } from '../../contract/errors.ts'
+import { editTools } from '../../contract/tool-names.ts'
 import type { StoredEvent } from '../../contract/fleet/event.ts'
 import type { Page, PageQuery } from '../../contract/fleet/page.ts'
 import type { SprintQuestion, QuestionStatus } from '../../contract/fleet/question.ts'
-import type { SprintIteration, FleetSprint, UsageRow } from '../../contract/fleet/sprint.ts'
+import type { SprintIteration, SprintOutline, FleetSprint, UsageRow } from '../../contract/fleet/sprint.ts'
 import { agents } from '../database/agent.ts'
 import type { Queries } from '../database/database.ts'
 import { events } from '../database/event.ts'
@@ -64,7 +65,10 @@ export async function listIterations(
 export type EventPageQuery = PageQuery & {
   readonly iteration?: number | undefined
   readonly search?: string | undefined
-  readonly kind?: 'text' | 'tool' | 'other' | undefined
+  readonly kind?: 'text' | 'tool' | 'other' | 'error' | 'edit' | undefined
+  /** Sequence numbers; `after` turns the order around. */
+  readonly before?: number | undefined
+  readonly after?: number | undefined
 }
 
 /** Selects the events of a sprint, or of a prompt without a sprint. */
@@ -75,13 +79,13 @@ const isInScope = (of: EventScope): SQL | undefined =>
     ? eq(events.sprintId, of.sprintId)
     : and(eq(events.promptId, of.promptId), eq(events.agentId, of.agentId))
 
-/** Events, newest first. */
+/** Events, newest first; with `after`, oldest first. */
 export async function listEvents(
   db: Queries,
   of: EventScope,
-  { cursor, limit, iteration, search, kind }: EventPageQuery,
+  { cursor, limit, iteration, search, kind, before, after }: EventPageQuery,
 ): Promise<Page<StoredEvent>> {
-  const after = decodeCursor(cursor)
+  const older = decodeCursor(cursor)
   const rows = await db
     .select()
     .from(events)
@@ -90,7 +94,9 @@ export async function listEvents(
         isInScope(of),
         eq(events.kind, 'event'),
         isNotNull(events.payload),
-        after && lt(events.seq, after.at),
+        older && lt(events.seq, older.at),
+        before === undefined ? undefined : lt(events.seq, before),
+        after === undefined ? undefined : gt(events.seq, after),
         iteration === undefined ? undefined : eq(events.iteration, iteration),
         search === undefined
           ? undefined
@@ -98,14 +104,77 @@ export async function listEvents(
         hasKind(kind),
       ),
     )
-    .orderBy(desc(events.seq))
+    .orderBy(after === undefined ? desc(events.seq) : asc(events.seq))
     .limit(limit + 1)
   const withPayload = rows.flatMap((row) => (row.payload === null ? [] : [{ ...row, payload: row.payload }]))
   return toPage(withPayload, limit, { show: showEvent, cursor: ({ seq }) => ({ at: seq ?? 0, id: 'n' }) })
 }
 
+const toolPart = (field: 'phase' | 'name' | 'ok') => sql<string>`${events.payload}->'event'->>${sql.raw(`'${field}'`)}`
+
+const isError = or(
+  and(eq(events.type, 'tool'), sql`${toolPart('phase')} = 'end' and ${toolPart('ok')} = 'false'`),
+  inArray(events.type, ['attempt-failed', 'claim-refused']),
+  and(eq(events.type, 'check-ended'), sql`${events.payload}->'result'->>'passed' = 'false'`),
+)
+
+const isCall = and(eq(events.type, 'tool'), sql`${toolPart('phase')} = 'start'`)
+const isEdit = and(isCall, inArray(toolPart('name'), [...editTools]))
+
+const toolName = sql<string | null>`case when ${isCall} then ${toolPart('name')} end`
+const countIf = (is: SQL | undefined) => sql<number>`count(*) filter (where ${is})::int`
+
+/** Counts the events of a sprint by iteration and tool. */
+export async function readOutline(db: Queries, sprintId: string): Promise<SprintOutline> {
+  const rows = await db
+    .select({
+      iteration: events.iteration,
+      tool: toolName,
+      firstSeq: sql<number>`min(${events.seq})`,
+      lastSeq: sql<number>`max(${events.seq})`,
+      count: countIf(sql`true`),
+      errors: countIf(isError),
+      edits: countIf(isEdit),
+    })
+    .from(events)
+    .where(and(eq(events.sprintId, sprintId), eq(events.kind, 'event')))
+    .groupBy(events.iteration, sql`2`)
+    .orderBy(asc(events.iteration))
+  const numbers = [...new Set(rows.flatMap(({ iteration }) => iteration ?? []))]
+  return {
+    lastSeq: Math.max(0, ...rows.map(({ lastSeq }) => lastSeq)),
+    items: numbers.map((iteration) =>
+      outlineIteration(
+        iteration,
+        rows.filter((row) => row.iteration === iteration),
+      ),
+    ),
+  }
+}
+
+type OutlineRow = { readonly tool: string | null; readonly firstSeq: number; readonly count: number } & Record<
+  'errors' | 'edits',
+  number
+>
+
+const outlineIteration = (iteration: number, rows: readonly OutlineRow[]): SprintOutline['items'][number] => ({
+  iteration,
+  firstSeq: Math.min(...rows.map(({ firstSeq }) => firstSeq)),
+  events: sumField(rows, 'count'),
+  errors: sumField(rows, 'errors'),
+  edits: sumField(rows, 'edits'),
+  tools: rows
+    .flatMap(({ tool, count }) => (tool === null ? [] : [{ name: tool, calls: count }]))
+    .toSorted((a, b) => b.calls - a.calls),
+})
+
+const sumField = (rows: readonly OutlineRow[], field: 'count' | 'errors' | 'edits'): number =>
+  rows.reduce((sum, row) => sum + row[field], 0)
+
 function hasKind(kind: EventPageQuery['kind']): SQL | undefined {
   if (kind === undefined) return undefined
+  if (kind === 'error') return isError
+  if (kind === 'edit') return isEdit
   return kind === 'other' ? notInArray(events.type, ['text', 'tool']) : eq(events.type, kind)
 }
 

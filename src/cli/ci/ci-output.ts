@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../../compiler/parse/diagnostics.ts'
-import { RalphError } from '../../contract/errors.ts'
+import { RalphError, errorMessage } from '../../contract/errors.ts'
 import type { Progress } from '../../contract/progress.ts'
 import { appendText } from '../../platform/files/text-files.ts'
 import type { Io } from '../io/io.ts'
@@ -52,7 +52,7 @@ export function createCiOutput(io: Io): CiOutput {
       const file = io.env['GITHUB_STEP_SUMMARY']
       if (file === undefined || file === '') return
       await appendText(file, `${formatJobSummary(progress, folder)}\n`).catch((error: unknown) =>
-        tame.printError(`! the job summary could not be written: ${error instanceof Error ? error.message : ''}`),
+        tame.printError(`! the job summary could not be written: ${errorMessage(error)}`),
       )
     },
   }

@@ -33,7 +33,7 @@ export const checks = defineCommand({
   },
   details: `list      list the folders of held-out checks
 hold-out  move a test, or a folder with tests, from the project to ~/.ralph/checks/<name>. No agent can read it there; Ralph
-          lays it into the clean copy for its own check only. Prints the lines for SPRINT.yaml.`,
+          copies it into the clean copy for its own check only. Prints the lines for SPRINT.yaml.`,
   examples: ['ralph checks hold-out test/acceptance', 'ralph checks list'],
   async run({ values, positionals: [verb = '', path] }, io) {
     const shelf = join(ralphHome(io), 'checks')

@@ -1,6 +1,6 @@
-import { z } from 'zod'
 import { isErrorDiagnostic } from '../../compiler/parse/diagnostics.ts'
-import { Progress } from '../../contract/progress.ts'
+import type { Progress } from '../../contract/progress.ts'
+import { encodeShownProgress } from '../../storage/state/shown-progress.ts'
 import { progressPath } from '../../storage/state/sprint-folder.ts'
 import { defineCommand } from '../io/command.ts'
 import { compileSprint, printDiagnostics } from '../sprint/compile-sprint.ts'
@@ -59,7 +59,7 @@ async function checkSprint(
   const { progress, diagnostics } = await compileSprint(sprintDir, values, io)
   const valid = !diagnostics.some(isErrorDiagnostic)
   if (values.json !== true) printDiagnostics(diagnostics, io)
-  else io.print(JSON.stringify({ valid, diagnostics, progress: progress ? z.encode(Progress, progress) : null }))
+  else io.print(JSON.stringify({ valid, diagnostics, progress: progress ? encodeShownProgress(progress) : null }))
   return valid ? 0 : 1
 }
 

@@ -1,5 +1,5 @@
 import { assertCheckpoint, hasFailedCheckpoint } from '../../storage/git/checkpoint-log.ts'
-import { diffIterations } from '../../storage/git/restore.ts'
+import { assertComparable, diffIterations } from '../../storage/git/restore.ts'
 import { defineCommand, parsePositiveNumber } from '../io/command.ts'
 import { findSprintAndValue } from '../sprint/find-sprint.ts'
 import { resolveSprintWorkspace } from '../sprint/changes.ts'
@@ -13,7 +13,7 @@ export const diff = defineCommand({
     stat: { type: 'boolean', description: 'list files and counts only' },
     json: { type: 'boolean', description: 'print {from, to, diff} as JSON' },
   },
-  details: 'Compares checkpoints, so it includes committed and uncommitted changes.',
+  details: 'Compares checkpoints, so it includes committed and uncommitted changes. Checkpoints need a git repository.',
   examples: ['ralph diff', 'ralph diff 3', 'ralph diff auth 3 --stat'],
   async run({ values, positionals }, io) {
     const { sprintDir, value: iteration } = await findSprintAndValue(positionals, isWholeNumber, io)
@@ -24,11 +24,9 @@ export const diff = defineCommand({
     if (await hasFailedCheckpoint(sprintDir, range.from)) {
       io.printError(`iteration ${range.from} has no checkpoint, so this includes its changes`)
     }
-    const text = await diffIterations(
-      resolveSprintWorkspace(sprintDir, progress, io),
-      range,
-      values.stat === true ? ['--stat'] : [],
-    )
+    const workspace = resolveSprintWorkspace(sprintDir, progress, io)
+    await assertComparable(workspace)
+    const text = await diffIterations(workspace, range, values.stat === true ? ['--stat'] : [])
     if (values.json === true) io.print(JSON.stringify({ ...range, diff: text }))
     else io.print(text === '' ? 'no changes' : text)
     return 0

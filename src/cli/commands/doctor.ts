@@ -1,15 +1,15 @@
 import { join } from 'node:path'
-import { z } from 'zod'
 import { RalphError } from '../../contract/errors.ts'
-import { Progress } from '../../contract/progress.ts'
+import type { Progress } from '../../contract/progress.ts'
 import type { Finding } from '../../doctor/finding.ts'
 import { checkInvariants } from '../../doctor/invariants.ts'
-import { examineSprint, type SprintExamination } from '../../doctor/examine.ts'
+import { examineSprint, type ExaminationDepth, type SprintExamination } from '../../doctor/examine.ts'
 import { repairSprint } from '../../doctor/repair.ts'
 import { findSprint } from '../sprint/find-sprint.ts'
 import { readLockOwner } from '../../platform/files/file-lock.ts'
 import { ralphHome } from '../../platform/ralph-home.ts'
 import { packageVersion } from '../io/assets.ts'
+import { encodeShownProgress } from '../../storage/state/shown-progress.ts'
 import { defineCommand } from '../io/command.ts'
 import { caOption } from '../serve/ca-option.ts'
 import { examineMachine, type MachineObservation } from '../agents/examine-machine.ts'
@@ -27,6 +27,10 @@ export const doctor = defineCommand({
       type: 'boolean',
       description: 'repair what can be repaired without data loss, and list the repairs',
     },
+    all: {
+      type: 'boolean',
+      description: 'replay the whole journal of a long sprint; default: its end, and the checksums of all of it',
+    },
     backend: {
       type: 'string',
       value: 'URL',
@@ -40,7 +44,7 @@ export const doctor = defineCommand({
     json: { type: 'boolean', description: 'print {machine, sprint, repaired} as JSON; with --backend {backend}' },
   },
   details:
-    'Exits with 1 only if the sprint breaks a rule, or --backend finds something wrong; a program missing on the machine is a warning. See docs/guide/doctor.md.',
+    'Exits with 1 only if the sprint breaks a rule, or --backend finds something wrong; a program missing on the machine is a warning. See docs/guides/troubleshooting.md.',
   examples: ['ralph doctor', 'ralph doctor auth', 'ralph doctor auth --repair'],
   async run({ values, positionals: [given] }, io) {
     if (values.alive === true) return examineLife(io)
@@ -49,7 +53,8 @@ export const doctor = defineCommand({
     const repaired =
       sprintDir !== undefined && values.repair === true ? await repairSprint({ sprintDir, now: io.now }) : []
     const machine = await examineMachine(sprintDir ?? io.cwd, io)
-    const sprint = sprintDir === undefined ? undefined : await examineSprintFolder(sprintDir)
+    const sprint =
+      sprintDir === undefined ? undefined : await examineSprintFolder(sprintDir, values.all === true ? 'all' : 'newest')
     if (values.json === true) io.print(JSON.stringify({ machine, sprint: sprint && sprintJson(sprint, io), repaired }))
     else for (const line of doctorLines(machine, sprint, repaired, io)) io.print(line)
     return sprint?.findings.some(({ level }) => level === 'broken') ? 1 : 0
@@ -80,9 +85,10 @@ async function examineDeployment(
   if (!URL.canParse(address) || !/^https?:/.test(address))
     throw new RalphError('USAGE', `--backend expects an address like https://ralph.example.com, not "${address}"`)
   const { examineBackend } = await import('../serve/examine-backend.ts')
-  const { createRemoteClient } = await import('../serve/running-backend.ts')
+  const { createRemoteClient, createLocalClient } = await import('../serve/running-backend.ts')
   const url = new URL(address)
-  const { fetch: send, client } = createRemoteClient(url.origin, { ca }, io)
+  const remote = createRemoteClient(url.origin, { ca }, io)
+  const { fetch: send, client } = remote.client ? remote : (createLocalClient(url.origin, { ca }, io) ?? remote)
   const seen = await examineBackend({ url, fetch: send, client, version: packageVersion(), now: io.now })
   const { green, red, dim } = createPaint(io.color)
   if (json === true) io.print(JSON.stringify({ backend: seen }))
@@ -101,8 +107,8 @@ type SprintDiagnosis = {
   readonly findings: readonly Finding[]
 }
 
-async function examineSprintFolder(sprintDir: string): Promise<SprintDiagnosis> {
-  const found = await examineSprint(sprintDir)
+async function examineSprintFolder(sprintDir: string, depth: ExaminationDepth): Promise<SprintDiagnosis> {
+  const found = await examineSprint(sprintDir, depth)
   const { findings, progress } = checkInvariants(found)
   return { sprintDir, examined: found, progress, findings: [...found.fileFindings, ...findings] }
 }
@@ -113,9 +119,9 @@ const sprintJson = (
 ) => ({
   folder: displayPath(sprintDir, io),
   running: owner ?? null,
-  records: entries.length,
+  records: entries.length + sumUnchecked(segments).records,
   segments: segments.length,
-  progress: progress ? z.encode(Progress, progress) : null,
+  progress: progress ? encodeShownProgress(progress) : null,
   findings,
 })
 
@@ -140,7 +146,9 @@ function sprintLines({ sprintDir, examined, progress, findings }: SprintDiagnosi
   const { bold, green, red, yellow, dim } = createPaint(io.color)
   const isBroken = findings.some(({ level }) => level === 'broken')
   const unchecked = `  ${yellow('!')} not checked: its state belongs to another user, or is in another RALPH_HOME`
-  const held = hasState ? `  ${green('✓')} every rule holds` : unchecked
+  const skipped = sumUnchecked(examined.segments).records
+  const older = skipped === 0 ? '' : dim(`  (the first ${skipped} records are intact; --all checks what they say)`)
+  const held = hasState ? `  ${green('✓')} every rule holds${older}` : unchecked
   return [
     `${bold(displayPath(sprintDir, io))}  ${describeState(examined, progress)}`,
     ...(owner === undefined ? [] : [dim(`  running (${owner})`)]),
@@ -158,13 +166,24 @@ function describeState(
   { entries, segments, hasState, shown }: SprintExamination,
   progress: Progress | undefined,
 ): string {
-  const runs = entries.filter(({ kind }) => kind === 'run').length
+  const skipped = sumUnchecked(segments)
+  const runs = entries.filter(({ kind }) => kind === 'run').length + skipped.runs
   if (progress) {
-    return `${progress.status}, iteration ${progress.stats.currentIteration}; ${entries.length} records of ${runs} runs`
+    const records = entries.length + skipped.records
+    return `${progress.status}, iteration ${progress.stats.currentIteration}; ${records} records of ${runs} runs`
   }
   if (!hasState) return `${shown?.status ?? 'unknown'} according to PROGRESS.yaml`
   return segments.length > 0 ? 'has a journal that cannot be read' : 'has no journal yet; the first run creates one'
 }
+
+const sumUnchecked = (segments: SprintExamination['segments']) =>
+  segments.reduce(
+    (sum, { unchecked }) => ({
+      records: sum.records + (unchecked?.records ?? 0),
+      runs: sum.runs + (unchecked?.runs ?? 0),
+    }),
+    { records: 0, runs: 0 },
+  )
 
 /** Shows absolute paths relative to the current folder. */
 const shortenPaths = (text: string, io: Io): string => toOneLine(text.replaceAll(`${io.cwd}/`, ''))

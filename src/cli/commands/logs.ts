@@ -5,14 +5,20 @@ import { RalphError } from '../../contract/errors.ts'
 import type { AgentEvent } from '../../contract/events.ts'
 import type { Outcome } from '../../contract/outcome.ts'
 import type { Progress } from '../../contract/progress.ts'
-import { attemptState } from '../../platform/processes/attempt-folder.ts'
 import { readSprintOwner } from '../../storage/state/sprint-lock.ts'
 import { defineCommand, parsePositiveNumber } from '../io/command.ts'
 import type { Io } from '../io/io.ts'
 import { findIterationAgent } from '../sprint/iteration-agent.ts'
 import { toOneLine } from '../../words/text.ts'
 import { createPaint } from '../io/paint.ts'
-import { listRecordedAttempts, openAttemptReader, type RecordedAttempt } from '../report/attempts.ts'
+import {
+  findLastRecorded,
+  isAttemptRunning,
+  listRecordedAttempts,
+  listRecordedIterations,
+  openAttemptReader,
+  type RecordedAttempt,
+} from '../report/attempts.ts'
 import { checkOutputLines, readCheckResults } from '../report/check-results.ts'
 import { createEventFilter, type EventFilter } from '../report/event-filter.ts'
 import { createSprintRedactor } from '../io/secrets.ts'
@@ -46,10 +52,10 @@ export const logs = defineCommand({
     const iteration = parsePositiveNumber(values.iteration, '--iteration')
     const { sprintDir, name } = await findSprint(given, io)
     const progress = await requireProgress(sprintDir, io)
-    const found = await listRecordedAttempts(sprintDir)
-    const chosen = iteration ?? found.at(-1)?.iteration
+    const chosen = iteration ?? (await findLastRecorded(sprintDir))
     const isComing = values.follow === true && readSprintOwner(sprintDir) !== undefined
-    if (!isComing && !found.some((one) => one.iteration === chosen)) throw noTranscript(found, iteration, name)
+    const hasAny = chosen !== undefined && (await listRecordedAttempts(sprintDir, chosen)).length > 0
+    if (!isComing && !hasAny) throw noTranscript(await listRecordedIterations(sprintDir), iteration, name)
     let printed = 0
     const counting: Io = { ...io, print: (text) => (printed++, io.print(text)) }
     await showLogs({ sprintDir, progress, given: iteration, first: chosen ?? 1, options: values }, counting)
@@ -66,15 +72,14 @@ async function showChecks(sprintDir: string, number: number, io: Io): Promise<vo
   for (const line of found.flatMap((checks) => checkOutputLines(checks))) io.print(redact(line))
 }
 
-function noTranscript(found: readonly RecordedAttempt[], iteration: number | undefined, file: string): RalphError {
-  const numbers = found.map((one) => one.iteration)
+function noTranscript(numbers: readonly number[], iteration: number | undefined, file: string): RalphError {
   const which = iteration === undefined ? 'no transcript yet' : `no transcript of iteration ${iteration}`
   return new RalphError('FILE_NOT_FOUND', which, {
     place: { file },
     hint:
       numbers.length === 0
         ? 'no agent has worked on this sprint yet'
-        : `transcripts exist for iterations ${Math.min(...numbers)} to ${Math.max(...numbers)}`,
+        : `transcripts exist for iterations ${numbers[0]} to ${numbers.at(-1)}`,
   })
 }
 
@@ -89,10 +94,14 @@ type LogsContext = {
 
 async function showLogs({ sprintDir, progress, given, first, options }: LogsContext, io: Io): Promise<void> {
   const shown = new Set<string>()
-  const next = async () =>
-    (await listRecordedAttempts(sprintDir)).find(
-      ({ iteration, folder }) => !shown.has(folder) && (given === undefined ? iteration >= first : iteration === given),
-    )
+  const next = async () => {
+    const numbers = given === undefined ? (await listRecordedIterations(sprintDir)).filter((n) => n >= first) : [given]
+    for (const number of numbers) {
+      const found = (await listRecordedAttempts(sprintDir, number)).find(({ folder }) => !shown.has(folder))
+      if (found) return found
+    }
+    return undefined
+  }
   const isRunning = () => options.follow === true && readSprintOwner(sprintDir) !== undefined
   for (;;) {
     const mayCome = isRunning()
@@ -138,7 +147,7 @@ async function showAttempt(
     await sleep(pollIntervalMs)
     await reading.read()
   }
-  const isAtWork = attemptState(attempt.folder) === 'running'
+  const isAtWork = isAttemptRunning(attempt)
   const outcome = await reading.end()
   if (isAtWork) return
   if (isAll || (options.errors === true && options.tool === undefined && outcome.status !== 'ok')) printer.end(outcome)

@@ -1,7 +1,7 @@
+import { stripControlSequences } from '../io/paint.ts'
 import { join } from 'node:path'
 import { RalphError } from '../../contract/errors.ts'
 import { Mode, type Progress } from '../../contract/progress.ts'
-import { isGoalDriven } from '../../contract/way.ts'
 import { readTextIfExists } from '../../platform/files/files.ts'
 import { buildIterationPrompt } from '../../loop/prompts.ts'
 import { previewIteration } from '../../loop/way-queries.ts'
@@ -34,7 +34,11 @@ export const prompt = defineCommand({
     const due = choosePrompt(progress, values)
     const shared = await readTextIfExists(sharedContextPath(sprintDir))
     const text = buildIterationPrompt(progress, { ...due, shared, progressFile: join(sprintDir, 'PROGRESS.yaml') })
-    io.print(values.json === true ? JSON.stringify({ iteration: due.number, ...due, prompt: text }) : text.trimEnd())
+    io.print(
+      values.json === true
+        ? JSON.stringify({ iteration: due.number, ...due, prompt: text })
+        : stripControlSequences(text.trimEnd()),
+    )
     return 0
   },
 })
@@ -51,7 +55,7 @@ function choosePrompt(progress: Progress, { mode, iteration }: PromptFlags) {
 
 function parseMode(progress: Progress, given: string | undefined): Mode | undefined {
   if (given === undefined) return undefined
-  if (!isGoalDriven(progress))
+  if (progress.phases)
     throw new RalphError('USAGE', '--mode works only for sprints with a goal; this sprint has phases')
   const parsed = Mode.safeParse(given)
   if (parsed.success) return parsed.data

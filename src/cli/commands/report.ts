@@ -2,15 +2,20 @@ import { join, resolve } from 'node:path'
 import { transcriptPrinter } from '../../agents/transcript/transcript.ts'
 import { RalphError } from '../../contract/errors.ts'
 import type { Progress } from '../../contract/progress.ts'
-import type { Redact } from '../../contract/redact.ts'
-import { attemptState } from '../../platform/processes/attempt-folder.ts'
+import type { Redact } from '../../contract/secrets/redact.ts'
 import { writeFileAtomic } from '../../platform/files/atomic-file.ts'
 import { isFolder, unwritableFile } from '../../platform/files/files.ts'
-import { diffIterations } from '../../storage/git/restore.ts'
-import { defineCommand } from '../io/command.ts'
+import { openIterationDiffs } from '../../storage/git/restore.ts'
+import { defineCommand, parsePositiveNumber } from '../io/command.ts'
 import type { Io } from '../io/io.ts'
 import { findIterationAgent } from '../sprint/iteration-agent.ts'
-import { listRecordedAttempts, openAttemptReader, type RecordedAttempt } from '../report/attempts.ts'
+import {
+  isAttemptRunning,
+  listRecordedAttempts,
+  listRecordedIterations,
+  openAttemptReader,
+  type RecordedAttempt,
+} from '../report/attempts.ts'
 import type { SprintHistory } from '../report/history.ts'
 import { renderHtmlReport } from '../report/html-report.ts'
 import { renderMarkdownReport } from '../report/markdown-report.ts'
@@ -22,11 +27,11 @@ import { findSprint } from '../sprint/find-sprint.ts'
 import { requireProgress } from '../sprint/sprint-state.ts'
 import { resolveSprintWorkspace } from '../sprint/changes.ts'
 
-/** Keeps the page of a hundred iterations fast to open. */
+/** Keeps the page below 3 MB and fast to open, whatever the length of the sprint. */
 const bounds = {
   diff: 60_000,
-  allDiffs: 3_000_000,
-  allTranscripts: 6_000_000,
+  allDiffs: 1_000_000,
+  allTranscripts: 1_200_000,
   headLines: 150,
   tailLines: 250,
   iterations: 200,
@@ -44,6 +49,11 @@ export const report = defineCommand({
       value: 'FILE',
       description: 'file to write, "-" for stdout; default: report.html in the sprint folder, Markdown to stdout',
     },
+    before: {
+      type: 'string',
+      value: 'N',
+      description: 'report on the 200 iterations before this one; default: the newest 200',
+    },
     json: {
       type: 'boolean',
       description: 'print {format, file} as JSON; includes the text if it is not written to a file',
@@ -57,7 +67,8 @@ and foldable diffs and transcripts. Long ones are truncated; "ralph diff" and "r
     const progress = await requireProgress(sprintDir, io)
     const isMarkdown = values.markdown === true
     const file = resolveReportFile(values.output ?? (isMarkdown ? '-' : join(sprintDir, 'report.html')), io)
-    const data = await gatherReportData(sprintDir, progress, { isMarkdown }, io)
+    const before = parsePositiveNumber(values.before, '--before')
+    const data = await gatherReportData(sprintDir, progress, { isMarkdown, before }, io)
     const text = isMarkdown ? renderMarkdownReport(data) : renderHtmlReport(data)
     if (file !== undefined) await writeReport(file, text)
     const shown = file === undefined ? undefined : displayPath(file, io)
@@ -91,10 +102,10 @@ async function writeReport(file: string, text: string): Promise<void> {
 async function gatherReportData(
   sprintDir: string,
   progress: Progress,
-  { isMarkdown }: { isMarkdown: boolean },
+  { isMarkdown, before }: { readonly isMarkdown: boolean; readonly before: number | undefined },
   io: Io,
 ): Promise<ReportData> {
-  const history = (await readHistory(sprintDir)) ?? {
+  const history = (await readHistory(sprintDir, { size: bounds.iterations, before })) ?? {
     progress,
     iterations: progress.iterations,
     steps: progress.dynamicSteps,
@@ -119,11 +130,14 @@ async function readIterationDiffs(
 ): Promise<Map<number, string>> {
   const diffs = new Map<number, string>()
   const redact = createSprintRedactor(sprintDir, io)
-  const changed = iterations.filter(({ checkpoint }) => checkpoint !== undefined).slice(-bounds.iterations)
+  const changed = iterations.filter(({ checkpoint }) => checkpoint !== undefined)
+  const workspace = resolveSprintWorkspace(sprintDir, progress, io)
+  const showDiff = await openIterationDiffs(workspace).catch(() => undefined)
+  if (!showDiff) return diffs
   let room = bounds.allDiffs
   for (const { number } of changed.toReversed()) {
     const range = { from: number - 1, to: number }
-    const diff = redact(await diffIterations(resolveSprintWorkspace(sprintDir, progress, io), range).catch(() => ''))
+    const diff = redact(await showDiff(range).catch(() => ''))
     if (diff === '') continue
     const shown = truncatePatch(diff, Math.max(200, Math.min(bounds.diff, room)))
     room -= shown.length
@@ -138,18 +152,18 @@ async function readIterationTranscripts(
   { progress, iterations }: SprintHistory,
   redact: Redact,
 ): Promise<Map<number, string[]>> {
-  const attempts = await listRecordedAttempts(sprintDir)
-  const numbers = [...new Set(attempts.map(({ iteration }) => iteration))].toReversed()
+  const shown = new Set(iterations.map(({ number }) => number))
+  const numbers = (await listRecordedIterations(sprintDir)).filter((number) => shown.has(number)).toReversed()
   const transcripts = new Map<number, string[]>()
   let room = bounds.allTranscripts
-  for (const [index, number] of numbers.entries()) {
-    if (room <= 0 || index >= bounds.iterations) {
+  for (const number of numbers) {
+    if (room <= 0) {
       transcripts.set(number, [`omitted to keep this page small; see: ralph logs --iteration ${number}`])
       continue
     }
     const agent = findIterationAgent({ ...progress, iterations: [...iterations] }, number)
     const lines: string[] = []
-    for (const attempt of attempts.filter(({ iteration }) => iteration === number)) {
+    for (const attempt of await listRecordedAttempts(sprintDir, number)) {
       lines.push(...(await attemptLogLines(attempt, { agent, redact })), '')
     }
     room -= lines.reduce((length, line) => length + line.length, 0)
@@ -165,7 +179,7 @@ async function attemptLogLines(
   const kept = createBoundedLines(bounds.headLines, bounds.tailLines)
   const printer = transcriptPrinter((line) => kept.add(line))
   const reading = await openAttemptReader(attempt, how, printer.event)
-  const isAtWork = attemptState(attempt.folder) === 'running'
+  const isAtWork = isAttemptRunning(attempt)
   const outcome = await reading.end()
   if (!isAtWork) printer.end(outcome)
   return [`== attempt ${attempt.attempt}${attempt.again > 1 ? `, restarted (${attempt.again})` : ''}`, ...kept.lines()]

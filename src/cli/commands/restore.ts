@@ -1,9 +1,10 @@
 import { RalphError } from '../../contract/errors.ts'
 import { previewRestore, restoreFiles } from '../../storage/git/restore.ts'
-import { assertAlone } from '../../storage/state/running-sprints.ts'
 import { readSprintOwner } from '../../storage/state/sprint-lock.ts'
+import { withWorkTree } from '../../storage/state/work-tree-lock.ts'
 import { askYesOrNo } from '../io/confirm.ts'
 import { defineCommand } from '../io/command.ts'
+import type { Io } from '../io/io.ts'
 import { resolveSprintWorkspace } from '../sprint/changes.ts'
 import { findSprint, findSprintAndValue, type FoundSprint } from '../sprint/find-sprint.ts'
 import { requireProgress } from '../sprint/sprint-state.ts'
@@ -30,28 +31,44 @@ Only files change; your commits, index and branch stay as they are.`,
     const progress = await requireProgress(sprint.sprintDir, io)
     const point = isUndo ? ('undo' as const) : { iteration: parseIteration(value, progress.stats.currentIteration) }
     const workspace = resolveSprintWorkspace(sprint.sprintDir, progress, io)
-    await assertAlone(sprint.sprintDir, workspace.project)
-    const what = point === 'undo' ? 'the files before the last restore' : `iteration ${point.iteration}`
-    if (values.json !== true) {
-      for (const line of changeLines(await previewRestore(workspace, point, ['--name-status', '--no-renames'])))
-        io.print(line)
-      const answer = values.yes === true ? 'yes' : await askYesOrNo(`Restore ${what}?`, io)
-      if (answer !== 'yes' && io.isTerminal && process.stdin.isTTY) {
-        io.print('nothing was restored')
-        return 1
-      }
-    }
-    const { saved, missing } = await restoreFiles(workspace, point, io.now())
-    const restored = point === 'undo' ? 'undo' : point.iteration
-    if (values.json === true) io.print(JSON.stringify({ restored, saved: saved[0], refs: saved, missing }))
-    else {
-      io.print(`restored the files to ${what}; the previous files are saved in ${saved[0]}`)
-      for (const folder of missing) io.print(`not restored: ${folder} was a repository then, and is none now`)
-      io.print(`undo with: ralph restore ${sprint.name} --undo`)
-    }
-    return 0
+    return withWorkTree(workspace.project, sprint.name, () =>
+      restoreWorkspace(workspace, point, { sprint, values, io }),
+    )
   },
 })
+
+type RestorePoint = 'undo' | { readonly iteration: number }
+type RestoreRequest = {
+  readonly sprint: FoundSprint
+  readonly values: { readonly json?: boolean; readonly yes?: boolean }
+  readonly io: Io
+}
+
+async function restoreWorkspace(
+  workspace: ReturnType<typeof resolveSprintWorkspace>,
+  point: RestorePoint,
+  { sprint, values, io }: RestoreRequest,
+): Promise<number> {
+  const what = point === 'undo' ? 'the files before the last restore' : `iteration ${point.iteration}`
+  if (values.json !== true) {
+    for (const line of changeLines(await previewRestore(workspace, point, ['--name-status', '--no-renames'])))
+      io.print(line)
+    const answer = values.yes === true ? 'yes' : await askYesOrNo(`Restore ${what}?`, io)
+    if (answer !== 'yes' && io.isTerminal && process.stdin.isTTY) {
+      io.print('nothing was restored')
+      return 1
+    }
+  }
+  const { saved, missing } = await restoreFiles(workspace, point, io.now())
+  const restored = point === 'undo' ? 'undo' : point.iteration
+  if (values.json === true) io.print(JSON.stringify({ restored, saved: saved[0], refs: saved, missing }))
+  else {
+    io.print(`restored the files to ${what}; the previous files are saved in ${saved[0]}`)
+    for (const folder of missing) io.print(`not restored: ${folder} was a repository then, and is none now`)
+    io.print(`undo with: ralph restore ${sprint.name} --undo`)
+  }
+  return 0
+}
 
 function refuseRunning({ sprintDir, name }: FoundSprint): void {
   const owner = readSprintOwner(sprintDir)

@@ -1,10 +1,11 @@
 import { basename } from 'node:path'
 import { z } from 'zod'
 import { RalphError } from '../../contract/errors.ts'
-import { HookTask, IterationRecord, Progress, Step } from '../../contract/progress.ts'
+import { HookTask, IterationRecord, Step, type Progress } from '../../contract/progress.ts'
 import { formatTimestamp } from '../../contract/time.ts'
+import { encodeShownProgress } from '../../storage/state/shown-progress.ts'
 import { readSprintOwner } from '../../storage/state/sprint-lock.ts'
-import { defineCommand } from '../io/command.ts'
+import { defineCommand, parsePositiveNumber } from '../io/command.ts'
 import type { Io } from '../io/io.ts'
 import { clipLine, toOneLine } from '../../words/text.ts'
 import { formatHumanDuration, formatAge } from '../../words/durations.ts'
@@ -14,12 +15,12 @@ import { describeExit } from '../view/proof-text.ts'
 import { questionLines } from '../view/receipt.ts'
 import { formatTokens } from '../../words/counts.ts'
 import type { SprintHistory } from '../report/history.ts'
-import { readHistory } from '../report/read-history.ts'
+import { readHistory, type PagedHistory } from '../report/read-history.ts'
 import { iterationText, receiptTableLines } from '../report/receipts.ts'
 import { tableLines, type TableColumn } from '../io/table.ts'
 import { phaseLines } from '../view/phase-lines.ts'
 import { displayPath } from '../io/display-path.ts'
-import { findSprint, listSprintFolders, shortName } from '../sprint/find-sprint.ts'
+import { findSprint, listSprintFolders, shortName, type FoundSprint } from '../sprint/find-sprint.ts'
 import { loadProgress } from '../sprint/sprint-state.ts'
 
 export const status = defineCommand({
@@ -27,15 +28,18 @@ export const status = defineCommand({
   summary: 'Show the status of sprints',
   arguments: ['[sprint]'],
   options: {
-    all: { type: 'boolean', description: 'show every step and iteration, from the whole journal' },
-    json: { type: 'boolean', description: 'print the whole progress as JSON; with --all also the whole history' },
+    all: { type: 'boolean', description: 'show every step and up to 1,000 iterations, from the journal' },
+    before: { type: 'string', value: 'N', description: 'with --all: show the 1,000 iterations before this one' },
+    json: { type: 'boolean', description: 'print the whole progress as JSON; with --all also its history' },
   },
   details: 'Without a name, lists all sprints of this project, as "ralph list" does.',
   examples: ['ralph status', 'ralph status auth --all', 'ralph status auth --json'],
-  async run({ values: { all, json }, positionals: [given] }, io) {
+  async run({ values: { all, json, ...values }, positionals: [given] }, io) {
+    const before = parsePositiveNumber(values.before, '--before')
+    if (before !== undefined && all !== true) throw new RalphError('USAGE', 'status: --before needs --all')
     if (given === undefined && all === true) throw new RalphError('USAGE', 'status: --all needs a sprint')
     if (given === undefined) await showAll(json === true, io)
-    else await showOne((await findSprint(given, io)).sprintDir, { all: all === true, json: json === true }, io)
+    else await showOne(await findSprint(given, io), { all: all === true, json: json === true, before }, io)
     return 0
   },
 })
@@ -84,7 +88,7 @@ async function readListedSprint(dir: string): Promise<ListedSprint> {
 
 const encodeSprint = ({ dir, progress, error }: ListedSprint, io: Io) => ({
   folder: displayPath(dir, io),
-  progress: progress ? z.encode(Progress, progress) : null,
+  progress: progress ? encodeShownProgress(progress) : null,
   ...(error && { error: { code: error.code, message: error.message } }),
 })
 
@@ -119,10 +123,16 @@ function describeSprintState({ status: state, parked }: Progress, dir: string, n
   return state
 }
 
-type StatusFlags = { readonly all: boolean; readonly json: boolean }
+type StatusFlags = { readonly all: boolean; readonly json: boolean; readonly before: number | undefined }
 
-async function showOne(dir: string, { all, json }: StatusFlags, io: Io): Promise<void> {
-  const history = all ? await readHistory(dir) : undefined
+const pageSize = 1000
+
+async function showOne(
+  { sprintDir: dir, name }: FoundSprint,
+  { all, json, before }: StatusFlags,
+  io: Io,
+): Promise<void> {
+  const history = all ? await readHistory(dir, { size: pageSize, before }) : undefined
   const progress = history?.progress ?? (await loadProgress(dir))
   if (json) {
     const more = history && { history: encodeHistory(history) }
@@ -130,11 +140,14 @@ async function showOne(dir: string, { all, json }: StatusFlags, io: Io): Promise
   }
   if (!progress) return io.print(`${displayPath(dir, io)}  not compiled`)
   for (const line of sprintDetailLines(progress, io, history)) io.print(line)
+  if (history?.earlier !== undefined)
+    io.print(`earlier iterations: ralph status ${name} --all --before ${history.earlier}`)
   if (progress.status !== 'in-progress') return
   io.print(`owner: ${readSprintOwner(dir) ?? `none; resume with: ralph run ${displayPath(dir, io)}`}`)
 }
 
-const encodeHistory = ({ iterations, steps, hookTasks }: SprintHistory) => ({
+const encodeHistory = ({ iterations, steps, hookTasks, earlier }: PagedHistory) => ({
+  ...(earlier !== undefined && { earlier }),
   iterations: iterations.map((record) => z.encode(IterationRecord, record)),
   steps: steps.map((step) => z.encode(Step, step)),
   'hook-tasks': hookTasks.map((task) => z.encode(HookTask, task)),

@@ -23,7 +23,7 @@ const createStopCommand = (name: 'pause' | 'stop', as: StopStatus, summary: stri
     summary,
     arguments: ['[sprint]'],
     options,
-    details: 'Without a name, ends the sprint that is running. Resume it with: ralph run',
+    details: 'Without a name, acts on the sprint that is running. Resume it with: ralph run',
     examples: [`ralph ${name}`, `ralph ${name} auth --now`],
     async run({ values, positionals: [given] }, io) {
       const when = parseStopWhen(values)

@@ -1,11 +1,14 @@
 import { constants } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
-import type { Exit } from '../../agents/drivers/driver.ts'
+import { basename, dirname, join, resolve } from 'node:path'
+import type { Exit } from '../../agents/readers/outcome.ts'
 import { getDriver } from '../../agents/drivers/registry.ts'
 import { readTranscript, transcriptPrinter } from '../../agents/transcript/transcript.ts'
 import { RalphError } from '../../contract/errors.ts'
 import { findNearestWord } from '../../contract/text.ts'
 import { attemptFiles, readEndReason, readExitCode } from '../../platform/processes/attempt-folder.ts'
+import { stateRoot } from '../../platform/files/state-folder.ts'
+import { attemptIteration, readPackedIteration } from '../../platform/processes/attempt-pack.ts'
+import { packedExit } from '../report/attempts.ts'
 import { exists, isFolder, readTextSyncIfExists, realPath } from '../../platform/files/files.ts'
 import { readFileLines, readModifiedAt } from '../../platform/files/line-reader.ts'
 import { defineCommand } from '../io/command.ts'
@@ -39,21 +42,36 @@ export const transcript = defineCommand({
     const driver = getDriver(values.agent ?? 'command')
     const said = values.exit === undefined ? undefined : parseExit(values.exit)
     const file = assertReadableFile(resolve(io.cwd, given), given)
-    const printer = transcriptPrinter(io.print)
-    const reading = readTranscript(
-      driver,
-      createProjectRedactor(io.cwd, io.env)(),
-      values.json === true ? ignoreEvent : printer.event,
-    )
+    const noted = await readNotedExit(file)
+    // Shown only once something in the file comes from an agent.
+    const held: string[] = []
+    const printer = transcriptPrinter((line) => void held.push(line))
+    let isTranscript = values.agent !== undefined || isRecorded(file)
+    const reading = readTranscript(driver, createProjectRedactor(io.cwd, io.env)(), (event) => {
+      isTranscript ||= event.kind !== 'raw' && event.kind !== 'text'
+      if (values.json !== true) printer.event(event)
+      if (isTranscript) for (const line of held.splice(0)) io.print(line)
+    })
     await readFileLines(file, reading.line)
-    const outcome = reading.end({ ...readNotedExit(file), ...said })
+    if (!isTranscript) throw notATranscript(given)
+    const outcome = reading.end({ ...noted, ...said })
     if (values.json === true) io.print(JSON.stringify(encodeOutcome(outcome)))
-    else printer.end(outcome)
+    else {
+      printer.end(outcome)
+      for (const line of held) io.print(line)
+    }
     return 0
   },
 })
 
-const ignoreEvent = () => {}
+/** The output of an attempt, which may be plain text. */
+const isRecorded = (file: string): boolean => basename(file) === attemptFiles.stdout
+
+const notATranscript = (given: string): RalphError =>
+  new RalphError('FILE_UNREADABLE', 'this is not the transcript of an agent', {
+    place: { file: given },
+    hint: 'transcripts are in the folder transcripts of a sprint; name the agent with --agent to show it anyway',
+  })
 
 function assertReadableFile(path: string, given: string): string {
   const place = { file: given }
@@ -62,10 +80,15 @@ function assertReadableFile(path: string, given: string): string {
   return realPath(path)
 }
 
-/** How the agent exited, if the attempt's folder has recorded it. */
-function readNotedExit(file: string): Exit {
+/** How the agent exited, if the attempt's folder or its pack has recorded it. */
+async function readNotedExit(file: string): Promise<Exit> {
   const folder = dirname(file)
   const at = readModifiedAt(file)
+  const name = basename(file, '.jsonl')
+  const iteration = folder.startsWith(stateRoot()) ? attemptIteration(name) : undefined
+  const packed = iteration === undefined ? [] : await readPackedIteration(dirname(folder), iteration)
+  const attempt = packed.find((one) => one.name === name)
+  if (attempt) return packedExit(attempt)
   if (file !== join(folder, attemptFiles.stdout)) return { code: 0, signal: null, stderrTail: '', at }
   const ended = readEndReason(folder)
   const stderrTail = (readTextSyncIfExists(join(folder, attemptFiles.stderr)) ?? '').slice(-2000)

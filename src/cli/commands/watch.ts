@@ -2,17 +2,21 @@ import type { SprintEvent } from '../../contract/events.ts'
 import type { Progress } from '../../contract/progress.ts'
 import { findProject } from '../../storage/state/sprint-folder.ts'
 import { readSprintOwner } from '../../storage/state/sprint-lock.ts'
+import { askYesOrNo } from '../io/confirm.ts'
 import { defineCommand } from '../io/command.ts'
 import { exitCodes } from '../io/exit-code.ts'
 import type { Io } from '../io/io.ts'
 import { attachKeys } from '../live/attach-keys.ts'
 import { createLiveView, type LiveView } from '../live/live-view.ts'
+import { askQuestion } from '../run/ask-question.ts'
+import { startInBackground } from '../run/start-in-background.ts'
 import { findIterationAgent } from '../sprint/iteration-agent.ts'
+import { createRepositoryWatch } from '../live/repository-facts.ts'
 import { createRemoteRun, watchSprint } from '../live/watch-sprint.ts'
 import { clipLine, toOneLine } from '../../words/text.ts'
 import { createPaint } from '../io/paint.ts'
 import { printEnd, type NamedSprint } from '../view/run-report.ts'
-import { findSprint } from '../sprint/find-sprint.ts'
+import { findSprint, type FoundSprint } from '../sprint/find-sprint.ts'
 import { requireProgress } from '../sprint/sprint-state.ts'
 import { createJsonView, createPlainView, type RunView } from '../view/view.ts'
 import { sprintDetailLines } from './status.ts'
@@ -28,16 +32,35 @@ export const watch = defineCommand({
     json: { type: 'boolean', description: 'print one JSON event per line' },
   },
   details: `Starts with the current attempt and ends when the sprint's process ends, with the exit code of "ralph run".
-On a terminal, the keys of "ralph run" work here too. Ctrl-C exits; the sprint continues.
+On a terminal, the keys of "ralph run" work here too. Ctrl-C exits; the sprint continues. When the agent has asked a question, you can
+answer it here and resume the sprint in the background.
 A sprint that is not running is shown once.`,
   examples: ['ralph watch', 'ralph watch auth --json | jq .type'],
   async run({ values, positionals: [given] }, io) {
-    const { sprintDir, name } = await findSprint(given, io, (dir) => readSprintOwner(dir) !== undefined)
-    const progress = await requireProgress(sprintDir, io)
-    if (readSprintOwner(sprintDir) === undefined) return showStoppedSprint(progress, name, values, io)
-    return watchRunningSprint({ sprintDir, name, progress, ...values }, io)
+    const sprint = await findSprint(given, io, (dir) => readSprintOwner(dir) !== undefined)
+    const canAsk = values.json !== true && values.plain !== true
+    for (;;) {
+      const progress = await requireProgress(sprint.sprintDir, io)
+      const exitCode =
+        readSprintOwner(sprint.sprintDir) === undefined
+          ? showStoppedSprint(progress, sprint.name, values, io)
+          : await watchRunningSprint({ ...sprint, progress, ...values }, io)
+      if (!canAsk || !(await answerAndResume(sprint, io))) return exitCode
+    }
   },
 })
+
+/** Asks the open question of a sprint that is not running, and resumes the sprint in the background. True if it runs again. */
+async function answerAndResume(sprint: FoundSprint, io: Io): Promise<boolean> {
+  if (readSprintOwner(sprint.sprintDir) !== undefined) return false
+  const asked = await askQuestion(await requireProgress(sprint.sprintDir, io), sprint, io)
+  if (asked === 'later' || (await askYesOrNo('Resume the sprint in the background?', io, 'yes')) !== 'yes') return false
+  // The terminal where it ran may have resumed it by now.
+  if (readSprintOwner(sprint.sprintDir) !== undefined) return true
+  const started = await startInBackground(sprint.sprintDir, {}, io)
+  if (!started.running) io.printError(started.output.trimEnd())
+  return started.running
+}
 
 function showStoppedSprint(progress: Progress, name: string, { json }: WatchFlags, io: Io): number {
   const { status, reason } = progress
@@ -87,7 +110,8 @@ async function watchRunningSprint({ sprintDir, name, json, plain, ...loaded }: W
 
   function openLive(): LiveView {
     const agent = findIterationAgent(progress, progress.stats.currentIteration)
-    return createLiveView(clock.io, { progress: current, agent, project })
+    const repository = createRepositoryWatch(sprintDir, current, io)
+    return createLiveView(clock.io, { progress: current, agent, project, repository })
   }
   function openPlain(): RunView {
     if (json === true) return createJsonView(clock.io)

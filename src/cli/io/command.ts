@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { RalphError } from '../../contract/errors.ts'
+import { RalphError, errorMessage } from '../../contract/errors.ts'
 import { findNearestWord } from '../../contract/text.ts'
 import type { Io } from './io.ts'
 
@@ -68,7 +68,7 @@ function parseCommandArgs(name: string, args: readonly string[], options: Comman
   try {
     return parseArgs({ args: [...args], options: { ...options }, allowPositionals: true, strict: true })
   } catch (cause) {
-    const message = cause instanceof Error ? (cause.message.split('. ')[0] ?? '') : String(cause)
+    const message = errorMessage(cause).split('. ')[0] ?? ''
     throw new RalphError('USAGE', `${name}: ${message.replaceAll("'", '"')}`, {
       hint: usageHint(name, message, options),
       cause,

@@ -15,14 +15,36 @@ export interface Io {
   readonly rows: () => number
 }
 
-/** Output for programs is printed unchanged. */
-const sanitizeForTerminal = (text: string, { isTTY }: { readonly isTTY?: boolean }): string =>
-  isTTY ? stripControlSequences(text) : text
+/**
+ * What a terminal gets cannot steer it. Output for programs is printed unchanged, such as a patch; in JSON, which people often look
+ * at, characters that would steer a terminal are written as escapes and so mean the same.
+ */
+export function sanitizeOutput(text: string, { isTTY }: { readonly isTTY?: boolean }): string {
+  if (isTTY) return stripControlSequences(text)
+  return /^[[{]/.test(text) && steering.test(text) && isJson(text)
+    ? text.replaceAll(allSteering, escapeCharacter)
+    : text
+}
+
+/** C1 and the marks that change the direction of text. JSON.stringify escapes C0 itself. */
+const steering = /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/
+const allSteering = new RegExp(steering, 'g')
+
+const escapeCharacter = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
 
 export const processIo: Io = {
-  print: (text) => void process.stdout.write(`${sanitizeForTerminal(text, process.stdout)}\n`),
+  print: (text) => void process.stdout.write(`${sanitizeOutput(text, process.stdout)}\n`),
   write: (text) => void process.stdout.write(text),
-  printError: (text) => void process.stderr.write(`${sanitizeForTerminal(text, process.stderr)}\n`),
+  printError: (text) => void process.stderr.write(`${sanitizeOutput(text, process.stderr)}\n`),
   // A copy, because every read of process.env is a system call.
   env: { ...process.env },
   cwd: process.cwd(),

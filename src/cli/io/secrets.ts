@@ -1,4 +1,4 @@
-import type { Redact } from '../../contract/redact.ts'
+import type { Redact } from '../../contract/secrets/redact.ts'
 import { createProjectRedactor } from '../../storage/accounts/secrets.ts'
 import { findProject } from '../../storage/state/sprint-folder.ts'
 import type { Io } from './io.ts'

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import type * as Exact from 'string-width'
+import { lazy } from '../../platform/lazy.ts'
 
 /** Latin letters, dashes, quotes, box drawing and our own marks: one column and one UTF-16 unit each. */
 const simple = /^[ -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2500-\u259f○●✓✗]*$/
@@ -8,16 +9,12 @@ const simple = /^[ -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2500-\u259f○●�
 export const measureWidth = (text: string): number => (simple.test(text) ? text.length : measureExactWidth(text))
 
 // Loading the Unicode tables takes longer than all the work of `ralph status`, and few texts need them.
-let loadedMeasure: typeof Exact | undefined
-let segmenter: Intl.Segmenter | undefined
+const loadStringWidth = lazy((): typeof Exact => createRequire(import.meta.url)('string-width'))
+const createSegmenter = lazy(() => new Intl.Segmenter(undefined, { granularity: 'grapheme' }))
 
-function measureExactWidth(text: string): number {
-  const exact: typeof Exact = (loadedMeasure ??= createRequire(import.meta.url)('string-width'))
-  return exact.default(text)
-}
+const measureExactWidth = (text: string): number => loadStringWidth().default(text)
 
-const characters = (text: string): Intl.Segments =>
-  (segmenter ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' })).segment(text)
+const splitGraphemes = (text: string): Intl.Segments => createSegmenter().segment(text)
 
 /** Truncates a plain text with an ellipsis. Never splits a character. */
 export function fitText(text: string, width: number): string {
@@ -26,7 +23,7 @@ export function fitText(text: string, width: number): string {
   if (simple.test(text)) return `${text.slice(0, width - 1)}…`
   let kept = ''
   let used = 0
-  for (const { segment } of characters(text)) {
+  for (const { segment } of splitGraphemes(text)) {
     const size = measureWidth(segment)
     if (used + size > width - 1) break
     kept += segment
@@ -46,7 +43,7 @@ export function joinEnds(left: string, right: string, width: number): string {
 
 /** Removes the last grapheme. */
 export const dropLastCharacter = (text: string): string =>
-  Array.from(characters(text), ({ segment }) => segment)
+  Array.from(splitGraphemes(text), ({ segment }) => segment)
     .slice(0, -1)
     .join('')
 

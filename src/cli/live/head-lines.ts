@@ -7,8 +7,8 @@ import {
 import { toOneLine } from '../../words/text.ts'
 import type { TerminalPaint } from '../io/paint.ts'
 import { formatAge, formatDurationShort, formatStopwatch } from '../../words/durations.ts'
-import { formatTokens } from '../../words/counts.ts'
-import { formatCost } from '../../words/money.ts'
+import { formatCount, formatTokens, pluralize } from '../../words/counts.ts'
+import { formatCap, formatCost } from '../../words/money.ts'
 import { statusWords } from '../../words/status.ts'
 import { verdictMarks, type VerdictTone } from '../../words/verdict.ts'
 import type { DrawContext } from './draw.ts'
@@ -17,14 +17,46 @@ import { joinEnds, fitText, measureWidth } from '../io/width.ts'
 
 /** The head of the view: sprint, state with its age, goal, counters, and the strip of iterations. */
 export function liveHeadLines(state: LiveViewState, draw: DrawContext): string[] {
-  return [titleLine(state, draw), goalLine(state, draw), '', counterLine(state, draw), iterationStripLine(state, draw)]
+  return [
+    titleLine(state, draw),
+    goalLine(state, draw),
+    '',
+    counterLine(state, draw),
+    ...factLines(state, draw),
+    iterationStripLine(state, draw),
+  ]
 }
 
+/** On a terminal with fewer rows, the work is worth more than the facts. */
+const factRows = 20
+
+/** Agent and model, branch, changes so far, the size of the agent's context, and tokens. */
+function factLines(state: LiveViewState, { paint, size }: DrawContext): string[] {
+  const { repository, contextTokens, progress } = state
+  const { usage } = progress.stats
+  const { branch, files = 0, added = 0, removed = 0 } = repository ?? {}
+  const parts = [
+    agentText(state),
+    ...(repository ? [`${paint.dim('branch')} ${toOneLine(branch ?? 'detached HEAD')}`] : []),
+    ...(files > 0
+      ? [`${paint.green(`+${added}`)} ${paint.red(`−${removed}`)} ${paint.dim(`in ${pluralize(files, 'file')}`)}`]
+      : []),
+    ...(contextTokens === undefined ? [] : [`${paint.dim('context')} ${formatCount(contextTokens)}`]),
+    ...(usage.inputTokens + usage.outputTokens > 0 ? [`${paint.dim('tokens')} ${formatTokens(usage)}`] : []),
+  ]
+  return size.rows < factRows ? [] : [fitParts(parts, size.columns)]
+}
+
+/** `claude opus` */
+const agentText = ({ agent, progress: { live, model } }: LiveViewState): string =>
+  [...new Set([agent, live[0]?.model ?? model])].filter((part) => part !== undefined).join(' ')
+
 function titleLine({ progress, lastEventAt, waitingUntil }: LiveViewState, { paint, size, now }: DrawContext): string {
-  const age = progress.status === 'in-progress' ? ` · last event ${formatAge(now - lastEventAt)} ago` : ''
+  const hasAge = progress.status === 'in-progress' && size.columns >= 60
+  const age = hasAge ? ` · last event ${formatAge(now - lastEventAt)} ago` : ''
   const text = describeLiveState(progress, now, waitingUntil)
   const state = `${statusDot(progress, paint)} ${text}${paint.dim(age)}`
-  const name = fitText(progress.sprintId, Math.max(10, size.columns - text.length - age.length - 12))
+  const name = fitText(progress.sprintId, Math.max(6, size.columns - text.length - age.length - 11))
   return joinEnds(`${paint.bold('ralph')}  ${name}`, state, size.columns)
 }
 
@@ -48,18 +80,24 @@ function describeLiveState({ status, parked, stopRequested }: Progress, now: num
   return status === 'needs-human' ? statusWords[status].ending : status
 }
 
-function counterLine({ progress, agent, waitingUntil = 0 }: LiveViewState, { paint, size, now }: DrawContext): string {
-  const { stats, live, model, iterations } = progress
+function counterLine(state: LiveViewState, { paint, size, now }: DrawContext): string {
+  const { progress, waitingUntil = 0 } = state
+  const { stats, live, iterations } = progress
   const [first] = live
   const limit = stats.maxIterations < unlimitedIterations ? `/${stats.maxIterations}` : ''
   const isAtWork = progress.status === 'in-progress' && waitingUntil <= now
   const since = isAtWork ? Math.max(0, now - (stats.updatedAt ?? now)) : 0
+  const iteration = `iteration ${stats.currentIteration}${limit}`
   const parts = [
-    `iteration ${stats.currentIteration}${limit}${first ? ` ${paint.cyan(first.mode)} ${describeDuration(first, iterations, now)}` : ''}`,
+    first
+      ? [
+          `${iteration} ${paint.cyan(first.mode)} ${describeDuration(first, iterations, now)}`,
+          `${iteration} ${formatStopwatch(now - first.startedAt)}`,
+        ]
+      : iteration,
+    budgetTexts(progress, paint),
     `working ${formatStopwatch(stats.activeMs + since)}`,
-    budgetText(progress, paint),
-    [...new Set([agent, first?.model ?? model])].filter((part) => part !== undefined).join(' '),
-    ...(stats.usage.inputTokens + stats.usage.outputTokens > 0 ? [formatTokens(stats.usage)] : []),
+    ...(size.rows < factRows ? [agentText(state)] : []),
   ]
   return fitParts(parts, size.columns)
 }
@@ -75,20 +113,23 @@ function describeDuration(
   return `${formatStopwatch(now - startedAt)}${before.length < 2 || median === undefined ? '' : ` (usually ${formatStopwatch(median)})`}`
 }
 
-function budgetText({ stats, limits, runLimits }: Progress, paint: TerminalPaint): string {
+/** With a bar, or without one where it does not fit. */
+function budgetTexts({ stats, limits, runLimits }: Progress, paint: TerminalPaint): readonly string[] {
   const spent = formatCost({ costUsd: stats.costUsd })
   const limit = runLimits?.usd ?? limits.usd
-  if (limit === 'off' || stats.costUsd === null) return spent
+  if (limit === 'off' || stats.costUsd === null) return [spent]
+  const text = `${spent} of ${formatCap(limit)}`
   const filled = Math.min(10, Math.round((stats.costUsd / limit) * 10))
   const color = filled > 8 ? paint.red : paint.green
-  return `${spent} of $${limit} ▕${color('█'.repeat(filled))}${paint.dim('░'.repeat(10 - filled))}▏`
+  return [`${text} ▕${color('█'.repeat(filled))}${paint.dim('░'.repeat(10 - filled))}▏`, text]
 }
 
-/** Drops whole parts only: a truncated number would be wrong. */
-export function fitParts(parts: readonly string[], width: number): string {
-  return parts.reduce((line, part) => {
-    const longer = line === '' ? part : `${line}   ${part}`
-    return measureWidth(longer) <= width ? longer : line
+/** Drops whole parts only: a truncated number would be wrong. Of several versions of a part, takes the first that fits. */
+export function fitParts(parts: readonly (string | readonly string[])[], width: number): string {
+  return parts.reduce<string>((line, part) => {
+    const versions = typeof part === 'string' ? [part] : part
+    const longer = versions.map((version) => (line === '' ? version : `${line}   ${version}`))
+    return longer.find((text) => measureWidth(text) <= width) ?? line
   }, '')
 }
 

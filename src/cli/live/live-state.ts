@@ -1,6 +1,8 @@
 import type { SprintEvent } from '../../contract/events.ts'
+import type { Usage } from '../../contract/outcome.ts'
 import type { Progress } from '../../contract/progress.ts'
-import { describeExit, failureWords, spokenText } from '../../words/event-sentences.ts'
+import { describeExit, describeRetry, failureWords, spokenText } from '../../words/event-sentences.ts'
+import type { RepositoryFacts } from './repository-facts.ts'
 import { toOneLine } from '../../words/text.ts'
 
 /** The state of the live view beyond the progress itself: what is happening right now. */
@@ -17,6 +19,11 @@ export type LiveViewState = {
   readonly notice?: string
   /** Recent events, oldest first; bounded. */
   readonly log: readonly SprintEvent[]
+  /** Tokens that the agent's last request contained; unknown for programs that report no usage while they work. */
+  readonly contextTokens?: number
+  /** Prompt tokens of the current attempt so far. */
+  readonly promptTokens?: number
+  readonly repository?: RepositoryFacts | undefined
   /** When the current wait ends: a usage limit or a pause before the next attempt. */
   readonly waitingUntil?: number
 }
@@ -40,8 +47,14 @@ type LiveStateChanges = {
 }
 
 const changesByEvent: LiveStateChanges = {
-  'attempt-started': ({ agent }, at) => ({ agent, doing: { text: 'thinking', since: at }, waitingUntil: undefined }),
-  agent: ({ event }, at) => changesByAgentEvent(event, at),
+  'attempt-started': ({ agent }, at) => ({
+    agent,
+    doing: { text: 'thinking', since: at },
+    waitingUntil: undefined,
+    promptTokens: 0,
+  }),
+  agent: ({ event }, at, state) =>
+    event.kind === 'usage' ? measureContext(event.usage, state) : changesByAgentEvent(event, at),
   'attempt-failed': ({ class: failure, reason, retryInMs }, at) => ({
     doing: undefined,
     notice: `${failureWords(failure)}: ${toOneLine(reason)}`,
@@ -51,8 +64,9 @@ const changesByEvent: LiveStateChanges = {
     checks: new Map(checks).set(name, 'running'),
     doing: { text: `check ${name}`, since: at },
   }),
-  'check-ended': ({ result: { name, passed } }, _at, { checks }) => ({
-    checks: new Map(checks).set(name, passed ? 'passed' : 'failed'),
+  // The result from before the first iteration is in the progress, and is not shown as the current one.
+  'check-ended': ({ iteration, result: { name, passed } }, _at, { checks }) => ({
+    checks: new Map(iteration === 0 ? [] : [...checks, [name, passed ? 'passed' : 'failed']]),
     doing: undefined,
   }),
   'hook-started': ({ hook, parallel }, at) => (parallel ? {} : { doing: { text: `hook ${hook}`, since: at } }),
@@ -95,12 +109,19 @@ function appendToLog(log: readonly SprintEvent[], event: SprintEvent): readonly 
   return log.length < maxLoggedEvents ? [...log, event] : [...log.slice(1 - maxLoggedEvents), event]
 }
 
+/** Usage adds up over an attempt, so the difference is what the last request contained. */
+function measureContext(usage: Usage, { promptTokens = 0 }: LiveViewState): LiveStateChange {
+  const total = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens
+  const last = total - promptTokens
+  return last > 0 ? { promptTokens: total, contextTokens: last } : { promptTokens: total }
+}
+
 function changesByAgentEvent(event: Extract<SprintEvent, { type: 'agent' }>['event'], at: number): LiveStateChange {
   if (event.kind === 'tool' && event.phase === 'start') {
     return { doing: { text: toOneLine(`${event.name ?? 'tool'} ${event.argument ?? ''}`), since: at } }
   }
   if (event.kind === 'tool') return { doing: { text: 'thinking', since: at } }
-  if (event.kind === 'retry') return { notice: `the agent retries: ${toOneLine(event.reason ?? '')}` }
+  if (event.kind === 'retry') return { notice: describeRetry(event.reason) }
   if (event.kind !== 'text') return {}
   const said = spokenText(event.text)
   return said === '' ? {} : { said }

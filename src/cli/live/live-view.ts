@@ -6,6 +6,7 @@ import type { RunView } from '../view/view.ts'
 import type { ScreenSize } from './draw.ts'
 import { applyLiveEvent, createLiveState, type LiveViewState } from './live-state.ts'
 import { renderOverlay, type OverlayLayer } from './overlay.ts'
+import type { RepositoryWatch } from './repository-facts.ts'
 import { renderLiveScreen } from './screen.ts'
 import { fitText } from '../io/width.ts'
 
@@ -14,7 +15,12 @@ const hideCursor = '\u001b[?25l'
 const showCursor = '\u001b[?25h'
 const clearScreen = '\u001b[2J\u001b[H'
 
-export type LiveOptions = { readonly progress: () => Progress; readonly agent: string; readonly project: string }
+export type LiveOptions = {
+  readonly progress: () => Progress
+  readonly agent: string
+  readonly project: string
+  readonly repository?: RepositoryWatch | undefined
+}
 
 export interface LiveView extends RunView {
   /** The line below the view: help, an input, or the reply to a key. */
@@ -24,7 +30,7 @@ export interface LiveView extends RunView {
 }
 
 /** Draws the live view in place and keeps it up to date. Closing it restores everything it changed on the terminal. */
-export function createLiveView(io: Io, { progress, agent, project }: LiveOptions): LiveView {
+export function createLiveView(io: Io, { progress, agent, project, repository }: LiveOptions): LiveView {
   const paint = createPaint(io.color)
   let state = createLiveState(progress(), agent, io.now())
   let drawn: readonly string[] = []
@@ -37,7 +43,7 @@ export function createLiveView(io: Io, { progress, agent, project }: LiveOptions
 
   const draw = (which: 'next' | 'last' = 'next') => {
     const size = { columns: Math.max(20, io.columns()), rows: Math.max(6, io.rows()) }
-    const current = { ...state, progress: progress() }
+    const current = { ...state, progress: progress(), repository: repository?.current() }
     const look = { paint, size, now: io.now(), project }
     const screen = () => renderLiveScreen(which === 'last' ? withoutActivity(current) : current, look)
     const overlay = which === 'next' && covered ? renderOverlay(covered, size, paint) : undefined
@@ -60,6 +66,7 @@ export function createLiveView(io: Io, { progress, agent, project }: LiveOptions
   return {
     show(event: SprintEvent) {
       state = applyLiveEvent(state, event, io.now())
+      if (event.type === 'iteration-started' || event.type === 'iteration-ended') repository?.refresh()
       hasNews = true
     },
     footer(text) {

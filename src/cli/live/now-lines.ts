@@ -4,8 +4,9 @@ import type { TerminalPaint } from '../io/paint.ts'
 import { formatStopwatch, formatDurationShort } from '../../words/durations.ts'
 import type { DrawContext } from './draw.ts'
 import { fitParts } from './head-lines.ts'
+import { checkHistory } from './history-lines.ts'
 import type { LiveViewState } from './live-state.ts'
-import { joinEnds, fitText, padTo, wrapText } from '../io/width.ts'
+import { joinEnds, fitPainted, fitText, measureWidth, padTo, wrapText } from '../io/width.ts'
 
 const labelWidth = 11
 
@@ -45,7 +46,7 @@ function liveQuestionLines({ humanNeeded }: Progress, paint: TerminalPaint, widt
   return [
     ...wrapText(`? ${toOneLine(reason)}`, width, 2).map((line) => paint.yellow(line)),
     ...wrapText(toOneLine(details), width - 2, 3).map((line) => `  ${line}`),
-    ...options.map((option) => `  - ${fitText(toOneLine(option), width - 4)}`),
+    ...options.map((option, index) => `  ${index + 1}. ${fitText(toOneLine(option), width - 6)}`),
   ]
 }
 
@@ -61,7 +62,9 @@ function checkLine(
   if (names.length === 0) return []
   const before = new Map((progress.baseline ?? []).map(({ name, passed }) => [name, passed]))
   const marked = names.map((name) => {
-    const shown = fitText(toOneLine(name), Math.max(8, room - 2))
+    const history = checkHistory(progress, name, paint)
+    const plain = fitText(toOneLine(name), Math.max(8, room - 2 - measureWidth(history) - 1))
+    const shown = history === '' ? plain : `${plain} ${history}`
     const state = checks.get(name)
     if (state === 'running') return `${paint.cyan('●')} ${shown}`
     if (state !== undefined) return `${state === 'passed' ? paint.green('✓') : paint.red('✗')} ${shown}`
@@ -70,7 +73,11 @@ function checkLine(
       ? `○ ${shown}`
       : `○ ${shown} ${paint.dim(wasGreen ? '(✓ at the start)' : '(✗ at the start)')}`
   })
-  return [label('done when', fitParts(marked, room))]
+  const line = fitParts(marked, room)
+  const fits = marked.every((mark) => line.includes(mark))
+  return fits
+    ? [label('done when', line)]
+    : marked.map((mark, index) => label(index === 0 ? 'done when' : '', fitPainted(mark, room)))
 }
 
 function hookLine(

@@ -1,5 +1,5 @@
 import type { TerminalPaint } from '../io/paint.ts'
-import { fitPainted, fitText, padTo } from '../io/width.ts'
+import { fitPainted, fitText, padTo, wrapText } from '../io/width.ts'
 import type { ScreenSize } from './draw.ts'
 
 /** A text to read, or a list whose entries open something. */
@@ -13,7 +13,12 @@ export type OverlayContent =
     }
   | { readonly kind: 'list'; readonly title: string; readonly entries: readonly OverlayEntry[] }
 
-export type OverlayEntry = { readonly text: string; readonly open: () => Promise<OverlayContent> }
+export type OverlayEntry = {
+  readonly text: string
+  readonly open: () => Promise<OverlayContent>
+  /** Shown beside the list while the entry is chosen, if the terminal is wide enough. */
+  readonly preview?: readonly string[]
+}
 
 /** One open overlay. `position`: the first line of a text, or the chosen entry of a list. */
 export type OverlayLayer = {
@@ -37,7 +42,7 @@ export function renderOverlay(layer: OverlayLayer, size: ScreenSize, paint: Term
   const total = content.kind === 'text' ? content.lines.length : content.entries.length
   const where = total === 0 ? 'empty' : `${Math.min(position + 1, total)} of ${total}`
   const title = fitText(`${content.title}  (${where})`, size.columns)
-  const body = content.kind === 'text' ? textBody(layer, rows, size, paint) : listBody(layer, rows, size, paint)
+  const body = content.kind === 'text' ? textBody(layer, rows, size, paint) : splitBody(layer, rows, size, paint)
   const blank = Array.from({ length: rows - body.length }, () => '')
   return [paint.bold(title), paint.dim('─'.repeat(size.columns)), ...body, ...blank, footLine(layer, size, paint)]
 }
@@ -54,11 +59,26 @@ function textBody(
   { columns }: ScreenSize,
   paint: TerminalPaint,
 ): string[] {
-  const lines = content.kind === 'text' ? content.lines : []
+  const lines = content.kind === 'text' ? (content.isHelp ? wrapLines(content.lines, columns) : content.lines) : []
   return lines.slice(position, position + rows).map((line) => {
     const shown = fitPainted(line, columns)
     return search !== undefined && matches(line, search) ? paint.yellow(shown) : shown
   })
+}
+
+/** From this width on, a list has the preview of the chosen entry beside it. */
+const previewWidth = 100
+
+function splitBody(layer: OverlayLayer, rows: number, size: ScreenSize, paint: TerminalPaint): string[] {
+  const preview = layer.content.kind === 'list' ? layer.content.entries[layer.position]?.preview : undefined
+  if (preview === undefined || size.columns < previewWidth) return listBody(layer, rows, size, paint)
+  const columns = Math.min(60, Math.floor(size.columns / 3))
+  const list = listBody(layer, rows, { columns, rows: size.rows }, paint)
+  const bar = paint.dim(' │ ')
+  return Array.from(
+    { length: rows },
+    (_, row) => `${padTo(list[row] ?? '', columns)}${bar}${fitPainted(preview[row] ?? '', size.columns - columns - 3)}`,
+  )
 }
 
 function listBody(
@@ -75,6 +95,10 @@ function listBody(
     return isChosen ? paint.cyan(padTo(line, columns)) : line
   })
 }
+
+/** The help must be readable in full on a narrow terminal. */
+const wrapLines = (lines: readonly string[], columns: number): string[] =>
+  lines.flatMap((line) => wrapText(line, columns - 2, 9).map((part, index) => (index === 0 ? part : `  ${part}`)))
 
 const matches = (line: string, search: string): boolean => line.toLowerCase().includes(search.toLowerCase())
 

@@ -61,7 +61,8 @@ describe('the live view', () => {
         'ralph  2026-01-18_sprint                                                                  ● running · last event 4 s ago',
         'Build JWT authentication: registration, login, refresh, logout',
         '',
-        'iteration 3/40 executing 0:05 (usually 0:40)   working 41:04   $3.18 of $10 ▕███░░░░░░░▏   claude',
+        'iteration 3/40 executing 0:05 (usually 0:40)   $3.18 of $10 ▕███░░░░░░░▏   working 41:04',
+        'claude',
         '1✓ 2✗ 3●',
         '',
         '✓ Login with JWT                                      now        Edit src/auth.ts                                   0:04',
@@ -74,6 +75,36 @@ describe('the live view', () => {
         'Enter open   p pause   s stop   t message   l transcript   d diff   ? help',
       ].join('\n'),
     )
+  })
+
+  it('shows a result from before the first iteration as such', () => {
+    const result = { name: 'npm test', passed: false, exitCode: 1, durationMs: 1, output: '' }
+    const state = createBusyState({ baseline: [result] })
+    const before = applyLiveEvent(state, { type: 'check-ended', iteration: 0, result }, noon)
+    const after = applyLiveEvent(before, { type: 'check-ended', iteration: 1, result }, noon)
+
+    expect(renderScreen(before, 120).join('\n')).toContain('○ npm test (✗ at the start)')
+    expect(renderScreen(after, 120).join('\n')).toContain('✗ npm test')
+  })
+
+  it('shows the state and the number of the iteration at 40 x 12', () => {
+    const [title = '', , , counters = ''] = renderScreen(createBusyState(), 40, 12)
+
+    expect(title).toMatch(/^ralph {2}2026-01-18_sprint +● running$/)
+    expect(counters).toBe('iteration 3/40 0:05   $3.18 of $10')
+  })
+
+  it('shows agent, branch, changes and context, and at 200 columns the earlier iterations', () => {
+    const state = {
+      ...createBusyState(),
+      contextTokens: 45_100,
+      repository: { branch: 'main', files: 2, added: 12, removed: 3 },
+    }
+    const wide = renderScreen(state, 200, 50).join('\n')
+
+    expect(wide).toContain('claude   branch main   +12 −3 in 2 files   context 45.1k')
+    expect(wide).toContain('earlier iterations')
+    expect(wide).toContain('✗  2   0:40   $0.00  refused')
   })
 
   it.each([20, 40, 60, 80, 89, 90, 120, 200])('never has a line wider than %i columns', (columns) => {
@@ -146,7 +177,7 @@ describe('the live view', () => {
     const prompt = 'Refresh: store the family of the token and revoke all of it when one is used for a second time'
     const lines = renderScreen(createBusyState({ dynamicSteps: [buildStep({ id: 'step-1', prompt })] }), 100)
 
-    expect(lines.slice(6, 9).map((line) => line.slice(0, 45).trimEnd())).toEqual([
+    expect(lines.slice(7, 10).map((line) => line.slice(0, 45).trimEnd())).toEqual([
       '● Refresh: store the family of the token',
       '  and revoke all of it when one is used',
       '  for a second time',

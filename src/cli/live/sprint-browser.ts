@@ -1,21 +1,19 @@
-import { join } from 'node:path'
 import { transcriptPrinter } from '../../agents/transcript/transcript.ts'
 import { errorMessage } from '../../contract/errors.ts'
 import type { IterationRecord, Progress, Step } from '../../contract/progress.ts'
-import { readTextIfExists } from '../../platform/files/files.ts'
-import { attemptFiles } from '../../platform/processes/attempt-folder.ts'
-import { diffIterations } from '../../storage/git/restore.ts'
+import { assertComparable, diffIterations } from '../../storage/git/restore.ts'
 import { formatCost } from '../../words/money.ts'
 import { clipLine, toOneLine } from '../../words/text.ts'
 import { verdictMarks } from '../../words/verdict.ts'
 import type { Io } from '../io/io.ts'
-import { createPaint, type TerminalPaint } from '../io/paint.ts'
+import { createPaint } from '../io/paint.ts'
 import { createSprintRedactor } from '../io/secrets.ts'
-import { listRecordedAttempts, openAttemptReader } from '../report/attempts.ts'
+import { listRecordedAttempts, openAttemptReader, readAttemptPrompt } from '../report/attempts.ts'
 import { checkOutputLines, readCheckResults } from '../report/check-results.ts'
 import { checksText } from '../report/receipts.ts'
 import { createBoundedLines } from '../report/report-data.ts'
 import { resolveSprintWorkspace } from '../sprint/changes.ts'
+import { diffEntries } from './diff-entries.ts'
 import type { OverlayContent, OverlayEntry } from './overlay.ts'
 import { findIterationAgent } from '../sprint/iteration-agent.ts'
 
@@ -90,7 +88,7 @@ const iterationEntry = (sprint: BrowsedSprint, number: number, text: string): Ov
 
 async function openTranscript({ sprintDir, progress, io }: BrowsedSprint, number: number): Promise<OverlayContent> {
   const kept = createBoundedLines(maxLines.head, maxLines.tail)
-  const attempts = (await listRecordedAttempts(sprintDir)).filter(({ iteration }) => iteration === number)
+  const attempts = await listRecordedAttempts(sprintDir, number)
   const how = { agent: findIterationAgent(progress(), number), redact: createSprintRedactor(sprintDir, io) }
   for (const attempt of attempts) {
     if (attempts.length > 1) kept.add(`== attempt ${attempt.attempt}`)
@@ -107,20 +105,14 @@ async function openDiff({ sprintDir, progress, io }: BrowsedSprint, range: Itera
   const title = range.from === 0 ? 'changes since the start' : `changes of iteration ${range.to}`
   const paint = createPaint(io.color)
   try {
-    const text = await diffIterations(resolveSprintWorkspace(sprintDir, progress(), io), range)
-    const lines = createSprintRedactor(sprintDir, io)(text).split('\n')
-    return { kind: 'text', title, lines: orNone(text === '' ? [] : lines.map((line) => paintDiff(line, paint))) }
+    const workspace = resolveSprintWorkspace(sprintDir, progress(), io)
+    await assertComparable(workspace)
+    const text = await diffIterations(workspace, range)
+    if (text === '') return { kind: 'text', title, lines: orNone([]) }
+    return { kind: 'list', title, entries: diffEntries(createSprintRedactor(sprintDir, io)(text), paint) }
   } catch (error) {
     return { kind: 'text', title, lines: [errorMessage(error)] }
   }
-}
-
-function paintDiff(line: string, paint: TerminalPaint): string {
-  const text = line.replaceAll('\t', '    ')
-  if (/^diff --git|^index |^--- |^\+\+\+ /.test(text)) return paint.bold(text)
-  if (text.startsWith('@@')) return paint.cyan(text)
-  if (text.startsWith('+')) return paint.green(text)
-  return text.startsWith('-') ? paint.red(text) : text
 }
 
 async function openChecks({ sprintDir, io }: BrowsedSprint, number: number): Promise<OverlayContent> {
@@ -131,9 +123,8 @@ async function openChecks({ sprintDir, io }: BrowsedSprint, number: number): Pro
 }
 
 async function openPrompt({ sprintDir }: BrowsedSprint, number: number): Promise<OverlayContent> {
-  const attempts = (await listRecordedAttempts(sprintDir)).filter(({ iteration }) => iteration === number)
-  const last = attempts.at(-1)
-  const text = last && (await readTextIfExists(join(last.folder, attemptFiles.stdin)))
+  const last = (await listRecordedAttempts(sprintDir, number)).at(-1)
+  const text = last && (await readAttemptPrompt(last))
   return { kind: 'text', title: `prompt of iteration ${number}`, lines: orNone(text?.split('\n') ?? []) }
 }
 

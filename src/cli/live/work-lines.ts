@@ -1,4 +1,3 @@
-import { isGoalDriven } from '../../contract/way.ts'
 import type { CompiledPhase, CompiledStep } from '../../contract/phases.ts'
 import type { Progress, Step } from '../../contract/progress.ts'
 import { toOneLine } from '../../words/text.ts'
@@ -7,7 +6,7 @@ import { fitText, wrapText } from '../io/width.ts'
 
 /** The work of a sprint: the steps of a goal, or the phases of a workflow with the items of the open ones. */
 export const workLines = (progress: Progress, draw: DrawContext, box: ScreenBox): string[] =>
-  isGoalDriven(progress) ? liveStepLines(progress, draw, box) : livePhaseLines(progress, draw, box)
+  progress.phases ? livePhaseLines(progress, draw, box) : liveStepLines(progress, draw, box)
 
 /** The last completed steps, the current one in full, and the next ones; the rest is counted. */
 function liveStepLines(

@@ -1,9 +1,8 @@
-import { isGoalDriven } from '../../contract/way.ts'
 import { z } from 'zod'
 import { readAttemptSprint, resolveAttemptToken } from '../../agents/supervise/attempt-token.ts'
 import { storeMcpReport } from '../../agents/supervise/mcp-report.ts'
 import { RalphError } from '../../contract/errors.ts'
-import { redactDeep, createRedactor, findEnvSecrets } from '../../contract/redact.ts'
+import { redactDeep, createRedactor, findEnvSecrets } from '../../contract/secrets/redact.ts'
 import type { Io } from '../io/io.ts'
 import { loadProgress } from '../sprint/sprint-state.ts'
 import { defineTool, type McpTool } from './tool.ts'
@@ -80,10 +79,13 @@ type ToolCaller = { readonly token: string | undefined; readonly env: Io['env'] 
 async function saveToolReport({ token, env }: ToolCaller, { goal, phase }: ReportForms) {
   const folder = resolveAttemptToken(token)
   const progress = await loadProgress(readAttemptSprint(folder))
-  const told = progress && !isGoalDriven(progress) ? phase : goal
-  if (!told) throw new RalphError('USAGE', 'a phase has no steps to report', { hint: 'use finish or ask_human' })
-  await storeMcpReport(folder, redactDeep(told, createRedactor(findEnvSecrets(env))))
-  return { recorded: told['status'], next: 'end your turn now; a report in your final message would replace this one' }
+  const report = progress?.phases ? phase : goal
+  if (!report) throw new RalphError('USAGE', 'a phase has no steps to report', { hint: 'use finish or ask_human' })
+  await storeMcpReport(folder, redactDeep(report, createRedactor(findEnvSecrets(env))))
+  return {
+    recorded: report['status'],
+    next: 'end your turn now; a report in your final message would replace this one',
+  }
 }
 
 /** Removes fields without a value. */

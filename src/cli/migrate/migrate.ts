@@ -121,9 +121,9 @@ const describeMove = ({ move }: InspectedSprint, written: boolean): string =>
 function describeState({ progress }: InspectedSprint): string {
   if (!progress) return ''
   const { status, mode, stats, hookTasks } = progress
-  const { completedSteps, totalSteps, currentIteration, completedPhases = 0, totalPhases = 0 } = stats
+  const { completedSteps, totalSteps, currentIteration, completedPhases = 0, totalPhases } = stats
   const work =
-    mode === 'ralph'
+    totalPhases === undefined
       ? `${completedSteps} of ${totalSteps} steps done`
       : `${completedPhases} of ${totalPhases} phases done`
   return `${mode} mode, ${status}, iteration ${currentIteration}, ${work}, ${hookTasks.length} hook tasks`

@@ -33,13 +33,16 @@ export function renderHtmlReport(data: ReportData): string {
       <body>
         <main>
           ${renderHead(data)} ${renderTimeline(data)} ${renderCharts(data)} ${renderChecksGrid(data)}
-          ${renderStepList(data)} ${renderReceipts(data)} ${renderIterations(data)}
+          ${renderStepList(data)} ${renderReceipts(data)} ${renderIterations(data)} ${renderEarlier(data)}
           <footer>Made by ralph report, ${formatMinute(data.madeAt)}</footer>
         </main>
       </body>
     </html> `
   return page.html
 }
+
+const renderEarlier = ({ history: { earlier } }: ReportData): HtmlMarkup =>
+  earlier === undefined ? html`` : html`<p class="dim">Earlier iterations: ralph report --before ${earlier}</p>`
 
 function renderHead({ history: { progress, iterations } }: ReportData): HtmlMarkup {
   const { stats, status, reason, ralphExit, humanNeeded } = progress

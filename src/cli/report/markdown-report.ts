@@ -1,9 +1,9 @@
 import { formatTimestamp } from '../../contract/time.ts'
 import type { IterationRecord } from '../../contract/progress.ts'
 import { formatHumanDuration } from '../../words/durations.ts'
-import { toOneLine } from '../../words/text.ts'
+import { escapeReportText } from '../../words/markdown.ts'
 import { formatCost } from '../../words/money.ts'
-import { formatTokens } from '../../words/counts.ts'
+import { formatTokens, pluralize } from '../../words/counts.ts'
 import { describeOpenWalls } from '../../words/walls.ts'
 import { describeExit } from '../view/proof-text.ts'
 import { agentText, checksText, iterationText } from './receipts.ts'
@@ -14,7 +14,8 @@ const maxRows = 50
 const maxSteps = 100
 
 /** The report for the description of a pull request. */
-export function renderMarkdownReport({ history: { progress, iterations, steps }, madeAt }: ReportData): string {
+export function renderMarkdownReport({ history, madeAt }: ReportData): string {
+  const { progress, iterations, steps, earlier } = history
   const { stats, status, reason, ralphExit } = progress
   const checks = (progress.doneWhen ?? []).map(({ name, run }) => escapeReportText(name ?? run)).join(', ')
   const isDone = status === 'completed'
@@ -39,8 +40,9 @@ export function renderMarkdownReport({ history: { progress, iterations, steps },
       formatCost(stats),
       formatTokens(stats.usage),
     ]),
-    ...markdownSection(`${iterations.length} iterations`, iterationRows(iterations)),
-    ...markdownSection(`${steps.length} steps`, [
+    ...markdownSection(pluralize(iterations.length, 'iteration'), iterationRows(iterations)),
+    ...(earlier === undefined ? [] : ['', `Earlier iterations: \`ralph report --markdown --before ${earlier}\``]),
+    ...markdownSection(pluralize(steps.length, 'step'), [
       ...steps
         .slice(-maxSteps)
         .map(({ status: is, prompt }) => `- [${is === 'completed' ? 'x' : ' '}] ${escapeReportText(prompt)}`),
@@ -81,16 +83,3 @@ const tableRow = (cells: readonly string[]): string => `| ${cells.join(' | ')} |
 
 const markdownSection = (name: string, lines: readonly string[]): string[] =>
   lines.length === 0 ? [] : ['', `<details><summary>${name}</summary>`, '', ...lines, '', '</details>']
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '@': '&#64;',
-  '#': '&#35;',
-  '://': '&#58;//',
-}
-
-/** Foreign text on one line: no markup, table, link, or mention of people or issues. */
-export const escapeReportText = (text: string): string =>
-  toOneLine(text).replaceAll(/:\/\/|[&<>@#\\`*_{}[\]|!~$]/g, (found) => entities[found] ?? `\\${found}`)

@@ -1,11 +1,35 @@
-import { createJournalReader } from '../../host/journal-reader.ts'
+import { RalphError } from '../../contract/errors.ts'
+import { createJournalReader, readIterationRecords } from '../../host/journal-reader.ts'
 import { loadProgress } from '../sprint/sprint-state.ts'
 import { foldHistory, type SprintHistory } from './history.ts'
 
-/** Reads the history of a sprint from its whole journal, or from PROGRESS.yaml if there is none. */
-export async function readHistory(sprintDir: string): Promise<SprintHistory | undefined> {
+/** Which iterations to show: this many before a number; absent: the newest. */
+export type HistoryPage = { readonly size: number; readonly before?: number | undefined }
+
+/** `earlier`: the first iteration of the page, if there are iterations before it. */
+export type PagedHistory = SprintHistory & { readonly earlier?: number | undefined }
+
+/** Reads a part of the history of a sprint from its journal, or from PROGRESS.yaml if there is none. */
+export async function readHistory(sprintDir: string, page: HistoryPage): Promise<PagedHistory | undefined> {
   // First, because it refuses a damaged journal with a reason.
   const progress = await loadProgress(sprintDir)
-  const records = await createJournalReader(sprintDir, 'first').look()
-  return foldHistory(records, records.length === 0 ? progress : undefined)
+  if (!progress) return undefined
+  const last = progress.stats.currentIteration
+  const before = Math.min(page.before ?? last + 1, last + 1)
+  if (before < 1) throw new RalphError('USAGE', '--before expects an iteration number')
+  const from = Math.max(1, before - page.size)
+  const isWhole = from === 1 && before > last
+  const records = isWhole
+    ? await createJournalReader(sprintDir, 'first').look()
+    : await readIterationRecords(sprintDir, { from, before })
+  const history = foldHistory(records, records.length === 0 ? progress : undefined)
+  if (!history || isWhole) return history
+  const isShown = (number: number) => number >= from && number < before
+  return {
+    ...history,
+    progress,
+    iterations: history.iterations.filter(({ number }) => isShown(number)),
+    hookTasks: history.hookTasks.filter(({ iteration }) => isShown(iteration)),
+    earlier: from > 1 ? from : undefined,
+  }
 }

@@ -1,8 +1,9 @@
-import type { SprintHistory } from './history.ts'
+import { clipText } from '../../contract/text.ts'
+import type { PagedHistory } from './read-history.ts'
 
 /** The data of a report. */
 export type ReportData = {
-  readonly history: SprintHistory
+  readonly history: PagedHistory
   readonly madeAt: number
   /** By iteration; bounded. */
   readonly diffs: ReadonlyMap<number, string>
@@ -17,7 +18,7 @@ export function createBoundedLines(head: number, tail: number) {
   let left = 0
   return {
     add(line: string): void {
-      const shown = line.length > maxLineLength ? `${line.slice(0, maxLineLength)}…` : line
+      const shown = clipText(line, maxLineLength)
       if (first.length < head) {
         first.push(shown)
         return

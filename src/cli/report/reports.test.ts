@@ -4,7 +4,8 @@ import { noUsage } from '../../contract/outcome.ts'
 import type { IterationRecord, Progress } from '../../contract/progress.ts'
 import { escapeHtml, html } from './html.ts'
 import { renderHtmlReport } from './html-report.ts'
-import { renderMarkdownReport, escapeReportText } from './markdown-report.ts'
+import { escapeReportText } from '../../words/markdown.ts'
+import { renderMarkdownReport } from './markdown-report.ts'
 import { createBoundedLines, truncatePatch, type ReportData } from './report-data.ts'
 
 const createIteration = (given: Partial<IterationRecord> = {}): IterationRecord => ({
@@ -161,7 +162,7 @@ Ship it
 | --- | --- | --- | --- | --- | --- |
 | 1 | 1 of 1 | npm test | 1 min 0 s | $0.50 | 0 in, 0 out |
 
-<details><summary>1 iterations</summary>
+<details><summary>1 iteration</summary>
 
 | # | mode | verdict | agent | cost | time | checks | summary |
 | ---: | --- | --- | --- | ---: | ---: | --- | --- |
@@ -169,7 +170,7 @@ Ship it
 
 </details>
 
-<details><summary>1 steps</summary>
+<details><summary>1 step</summary>
 
 - [x] write it
 

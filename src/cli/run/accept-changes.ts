@@ -2,6 +2,7 @@ import { RalphError } from '../../contract/errors.ts'
 import { displayPath } from '../io/display-path.ts'
 import { confirm } from '../io/confirm.ts'
 import type { Io } from '../io/io.ts'
+import { sprintName } from '../sprint/find-sprint.ts'
 
 type AcceptOptions = {
   readonly sprintDir: string
@@ -24,9 +25,10 @@ export async function requireAcceptedChanges(
     for (const change of changes) io.print(`  ${change}`)
     if (await confirm('Did you make these changes, and should they take effect?', io)) return
   }
+  const name = await sprintName(options.sprintDir, io)
   throw new RalphError('PLAN_CHANGED', `the plan has changed since the start of the sprint: ${changes.join('; ')}`, {
     place: { file: displayPath(options.sprintDir, io) },
-    hint: `accept it with: ralph run ${displayPath(options.sprintDir, io)} --accept-changes; or undo the change in SPRINT.yaml, its workflow or config.yaml`,
+    hint: `accept it with: ralph run ${name} --accept-changes; or undo the change in SPRINT.yaml, its workflow or config.yaml`,
   })
 }
 

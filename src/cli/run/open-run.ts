@@ -7,8 +7,10 @@ import { openSprint, type OpenedSprint } from '../../host/open-sprint.ts'
 import { openSprintEvents, type SprintEvents } from '../../host/sprint-events.ts'
 import { limitConcurrency } from '../../runtime/limit-concurrency.ts'
 import { runSprint, type SprintRun } from '../../runtime/run-sprint.ts'
+import { createHousekeeping, type Housekeeping } from '../../storage/sprint/prune-sprint.ts'
 import type { SprintStore } from '../../storage/sprint/sprint-store.ts'
 import { findProject } from '../../storage/state/sprint-folder.ts'
+import { lockWorkTree } from '../../storage/state/work-tree-lock.ts'
 import { chooseAgents, requireInstalledDriver } from '../agents/choose-agent.ts'
 import { resolveProtection } from '../agents/protection.ts'
 import type { Io } from '../io/io.ts'
@@ -20,7 +22,8 @@ import { confirmMove, requireAcceptedChanges } from './accept-changes.ts'
 import { createNotifier } from './notifier.ts'
 import { createRunProver } from './run-prover.ts'
 import { sprintName } from '../sprint/find-sprint.ts'
-import { isInRepository, lockWorkTree } from './work-tree-lock.ts'
+import { readGitNotice } from './git-notice.ts'
+import { traceRun, type TracedRun } from './trace-run.ts'
 import { resolveRunLocation, type RunLocation } from './run-location.ts'
 
 /** Maximum number of hooks at once. */
@@ -74,6 +77,8 @@ export async function openRun(choices: RunChoices, plan: SprintPlan, io: Io): Pr
   // Fail now rather than after the work is done.
   if (review) requireInstalledDriver(review.agent, inProject)
   const redact = createSprintRedactor(sprintDir, io)
+  // Read while the sprint opens.
+  const gitNotice = readGitNotice(project)
   const opened = await openSprint({
     sprintDir,
     compiled: plan.compiled,
@@ -98,7 +103,7 @@ export async function openRun(choices: RunChoices, plan: SprintPlan, io: Io): Pr
       runLimits: toRunLimits(choices.limits),
       changes: opened.changes,
       isPausedByEdit: opened.edited.edits.some(({ kind }) => kind === 'pause'),
-      notices: startNotices(parts, io),
+      notices: startNotices(parts, await gitNotice, io),
       start: (observe) => startRun(choices, parts, observe, io),
       close: async () => {
         if (isClosed) return
@@ -132,6 +137,13 @@ async function startRun(
   const { store, progress } = opened
   const { folder, worktree, choice, detectedChecks } = location
   const events = await openSprintEvents({ sprintDir: choices.sprintDir, store, now: io.now })
+  const housekeeping = createHousekeeping({
+    project: folder,
+    sprintDir: choices.sprintDir,
+    sprintId: progress.sprintId,
+    now: io.now,
+  })
+  const traced = await traceRun({ sprintDir: choices.sprintDir, name: progress.sprintId, onNote: observe }, io)
   const ports = await createPorts({
     sprintDir: choices.sprintDir,
     sprintId: progress.sprintId,
@@ -149,22 +161,32 @@ async function startRun(
     chooseAgent: createAgentChoice(drivers, choices.model ?? progress.model, { ...io, cwd: project }),
     observe: (event) => {
       events.record(event)
+      if (event.type === 'iteration-ended') housekeeping.onIterationEnd(store.current())
+      traced?.observe(event)
       observe(event)
     },
+    traceparent: traced?.traceparent,
   })
   if (progress.checkpoint !== false && isFirstRun(progress)) await ports.workspace.start()
   const agents = drivers.map(({ name }) => name)
   const runLimits = toRunLimits(choices.limits)
   const first = { type: 'started' as const, at: io.now(), runLimits, agents, worktree, choice, detectedChecks }
   const run = runSprint(progress, ports, first)
-  return { ...run, done: closeAfter(run.done, events) }
+  return { ...run, done: closeAfter(run.done, events, { housekeeping, traced }) }
 }
 
-async function closeAfter(done: Promise<Progress>, events: SprintEvents): Promise<Progress> {
+async function closeAfter(
+  done: Promise<Progress>,
+  events: SprintEvents,
+  { housekeeping, traced }: { readonly housekeeping: Housekeeping; readonly traced: TracedRun | undefined },
+): Promise<Progress> {
   try {
-    return await done
+    const progress = await done
+    await housekeeping.finish(progress)
+    return progress
   } finally {
     await events.close()
+    await traced?.close()
   }
 }
 
@@ -181,7 +203,11 @@ const createAgentChoice =
     return { driver: drivers.find((driver) => driver.name === name) ?? requireInstalledDriver(name, io), model }
   }
 
-function startNotices({ opened, drivers, missing, protection, location }: RunParts, io: Io): Notice[] {
+function startNotices(
+  { opened, drivers, missing, protection, location }: RunParts,
+  gitNotice: string | undefined,
+  io: Io,
+): Notice[] {
   const { tornBytes } = opened
   const situation = { isRoot: process.getuid?.() === 0, sandboxed: protection.sandbox !== undefined, env: io.env }
   const { edits, refused } = opened.edited
@@ -196,9 +222,9 @@ function startNotices({ opened, drivers, missing, protection, location }: RunPar
   return [
     ...[...imports, ...applied].map((text) => ({ level: 'info' as const, text: text.trim() })),
     ...warnings.map((text) => ({ level: 'warning' as const, text })),
-    ...(isInRepository(location.folder) || opened.progress.checkpoint === false
+    ...(gitNotice === undefined || opened.progress.checkpoint === false
       ? []
-      : [{ level: 'info' as const, text: 'no git repository: no checkpoints, so no diff and no restore' }]),
+      : [{ level: 'info' as const, text: gitNotice }]),
     { level: 'info', text: `sandbox: ${protection.text}` },
     ...location.notes,
   ]

@@ -2,21 +2,22 @@ import { join } from 'node:path'
 import { inspectAgent } from '../../agents/supervise/inspect.ts'
 import { errorMessage } from '../../contract/errors.ts'
 import type { Progress } from '../../contract/progress.ts'
-import { isGoalDriven } from '../../contract/way.ts'
 import { findChecks } from '../../host/find-checks.ts'
 import { buildIterationPrompt } from '../../loop/prompts.ts'
 import { previewIteration } from '../../loop/way-queries.ts'
-import { git } from '../../platform/git.ts'
 import { findProgram } from '../../platform/processes/programs.ts'
+import { readGitStatus } from '../../storage/git/status.ts'
 import { findProject } from '../../storage/state/sprint-folder.ts'
 import { pluralize } from '../../words/counts.ts'
 import { formatDollars } from '../../words/money.ts'
 import { clipLine, toOneLine } from '../../words/text.ts'
 import { chooseAgents } from '../agents/choose-agent.ts'
 import { createInspector } from '../agents/inspector.ts'
+import { signInCommand } from '../agents/sign-in-command.ts'
 import { resolveProtection } from '../agents/protection.ts'
 import type { Io } from '../io/io.ts'
 import { createPaint } from '../io/paint.ts'
+import { describeGitStatus } from './git-notice.ts'
 import { listSprintFolders } from '../sprint/find-sprint.ts'
 import { loadProgress } from '../sprint/sprint-state.ts'
 import { limitText } from '../view/run-report.ts'
@@ -68,8 +69,11 @@ async function examineAgent(requested: readonly string[] | undefined, io: Io): P
     const { version = 'unknown version', login } = await inspectAgent(driver, createInspector(driver, io))
     const text = `${driver.name} ${version}`
     if (login !== 'no') return { name: 'agent', level: 'ok', text: `${text}${login === 'yes' ? ', signed in' : ''}` }
-    const how = [driver.program, ...(driver.name === 'codex' ? ['login'] : [])].join(' ')
-    return { name: 'agent', level: 'stop', text: `${text} is not signed in; sign in with: ${how}` }
+    return {
+      name: 'agent',
+      level: 'stop',
+      text: `${text} is not signed in; sign in with: ${signInCommand(driver.name)}`,
+    }
   } catch (error) {
     return { name: 'agent', level: 'stop', text: errorMessage(error) }
   }
@@ -88,26 +92,19 @@ async function examineProtection(progress: Progress, io: Io): Promise<Finding> {
 
 async function examineRepository({ checkpoint }: Progress, cwd: string): Promise<Finding> {
   const name = 'git'
-  const status = await git({ cwd }, 'status', '--porcelain', '--branch').catch(() => undefined)
+  const status = await readGitStatus(cwd)
   if (status === undefined)
     return { name, level: 'warn', text: 'not a repository: no checkpoints, so no diff and no restore' }
-  const [head = '', ...changed] = status.split('\n').filter((line) => line !== '')
-  const branch = /^## (?:No commits yet on )?(.+?)(?:\.\.\.|$)/.exec(head)?.[1] ?? ''
-  const place = branch.startsWith('HEAD (no branch)') ? 'detached HEAD' : `branch ${branch}`
+  const place = describeGitStatus({ ...status, changed: 0 })
   if (checkpoint === false) return { name, level: 'warn', text: `${place}; "checkpoint: false", so no restore` }
-  if (changed.length === 0) return { name, level: 'ok', text: `${place}, clean` }
-  return {
-    name,
-    level: 'warn',
-    text: `${place}, ${pluralize(changed.length, 'uncommitted file')}: checkpoints include them`,
-  }
+  if (status.changed === 0) return { name, level: 'ok', text: `${place}, clean` }
+  return { name, level: 'warn', text: describeGitStatus(status) }
 }
 
 /** A check whose program does not exist can never pass. */
 async function examineChecks(progress: Progress, io: Io): Promise<Finding> {
   const name = 'done when'
-  if (!isGoalDriven(progress) && progress.doneWhen === undefined)
-    return { name, level: 'ok', text: 'gates of the phases' }
+  if (progress.phases && progress.doneWhen === undefined) return { name, level: 'ok', text: 'gates of the phases' }
   const checks = progress.doneWhen ?? (await findChecks(io.cwd))
   if (checks.length === 0)
     return { name, level: 'warn', text: 'no check: the claim of the agent is accepted unchecked; see --check' }

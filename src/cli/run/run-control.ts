@@ -1,7 +1,9 @@
 import type { Fact } from '../../loop/core/fact.ts'
 import type { SprintRun } from '../../runtime/run-sprint.ts'
 import { watchRequests, type RunRequest } from '../../storage/sprint/requests.ts'
-import { hasPauseFile } from '../../storage/state/sprint-folder.ts'
+import { createFolder, exists, readTextIfExists } from '../../platform/files/files.ts'
+import { writeFileAtomic } from '../../platform/files/atomic-file.ts'
+import { hasPauseFile, sprintPath } from '../../storage/state/sprint-folder.ts'
 import type { SprintStore } from '../../storage/sprint/sprint-store.ts'
 import type { Io } from '../io/io.ts'
 import type { RunView } from '../view/view.ts'
@@ -21,14 +23,34 @@ export async function acceptRequests({ sprintDir, run, store, view }: RunControl
   const stopRequests = await watchRequests(sprintDir, (request) => run.send(requestToFact(request, io.now())))
   store.onEdited(({ edits, refused }) => run.send({ type: 'edited', at: io.now(), edits, refused }))
   const checkPauseFile = watchPauseFile(sprintDir, run, view, io)
+  const checkSprintFile = await watchSprintFile(sprintDir, view)
   const timer = setInterval(() => {
     checkPauseFile()
+    void checkSprintFile()
     void store.checkForEdits().catch(() => {})
   }, pollIntervalMs).unref()
   return () => {
     stopSignals()
     stopRequests()
     clearInterval(timer)
+    void checkSprintFile()
+  }
+}
+
+/** An agent may delete the sprint folder. The state is elsewhere, so only SPRINT.yaml would be lost: it is written back. */
+async function watchSprintFile(sprintDir: string, view: RunView): Promise<() => Promise<void>> {
+  const file = sprintPath(sprintDir)
+  const text = await readTextIfExists(file)
+  return async () => {
+    if (text === undefined || exists(file)) return
+    await createFolder(sprintDir)
+      .then(() => writeFileAtomic(file, text))
+      .catch(() => {})
+    view.show({
+      type: 'note',
+      level: 'warning',
+      text: 'SPRINT.yaml was deleted while the sprint ran; Ralph wrote it back',
+    })
   }
 }
 

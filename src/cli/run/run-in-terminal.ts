@@ -3,12 +3,11 @@ import type { Progress } from '../../contract/progress.ts'
 import { keepAwake } from '../../platform/processes/keep-awake.ts'
 import { watchVersions } from '../agents/version-watch.ts'
 import type { CiOutput } from '../ci/ci-output.ts'
-import { askLine } from '../io/confirm.ts'
 import { displayPath } from '../io/display-path.ts'
-import { recordFact } from '../sprint/record-fact.ts'
 import { chooseExitCode, exitCodes } from '../io/exit-code.ts'
 import type { Io } from '../io/io.ts'
 import { attachKeys } from '../live/attach-keys.ts'
+import { createRepositoryWatch } from '../live/repository-facts.ts'
 import { createLiveView } from '../live/live-view.ts'
 import { sprintPath } from '../../storage/state/sprint-folder.ts'
 import { compilePlan, type SprintPlan } from '../sprint/compile-plan.ts'
@@ -18,6 +17,7 @@ import { printDiagnostics } from '../sprint/compile-sprint.ts'
 import { hasPauseFile } from '../../storage/state/sprint-folder.ts'
 import { printEnd, printHead } from '../view/run-report.ts'
 import { createJsonView, createPlainView, type RunView } from '../view/view.ts'
+import { askQuestion } from './ask-question.ts'
 import { openRun, type OpenedRun, type RunChoices } from './open-run.ts'
 import { recheckLines, recheckSprint } from './recheck.ts'
 import { acceptRequests } from './run-control.ts'
@@ -50,11 +50,11 @@ export async function runInTerminal(options: RunOptions, io: Io): Promise<number
       return refusePaused('was paused in PROGRESS.yaml; run it again to resume it', options, io)
     if (opened.progress.status === 'completed') return await showFinished(opened, options, io)
     const ended = await showRun(opened, options, io)
-    const answer = await askInPlace(ended, options, io)
-    if (answer !== undefined) {
+    if (ended.humanNeeded && options.json !== true && options.plain !== true) {
+      // Another terminal may answer too, so this process does not keep the sprint while it asks.
       await opened.close()
-      await recordFact(options.sprintDir, { type: 'answered', at: io.now(), answer }, io)
-      return await runInTerminal(options, io)
+      const sprint = { sprintDir: options.sprintDir, name: await sprintName(options.sprintDir, io) }
+      if ((await askQuestion(ended, sprint, io)) === 'answered') return await runInTerminal(options, io)
     }
     await options.ci?.summarize(ended, displayPath(options.sprintDir, io))
     return chooseExitCode(ended, options.ci !== undefined)
@@ -62,14 +62,6 @@ export async function runInTerminal(options: RunOptions, io: Io): Promise<number
     letSleep?.()
     await opened.close()
   }
-}
-
-/** Asks the open question on the terminal. Undefined: there is none, or the user answers later. */
-async function askInPlace({ humanNeeded }: Progress, options: RunOptions, io: Io): Promise<string | undefined> {
-  if (!humanNeeded || options.json === true || options.plain === true) return undefined
-  const range = humanNeeded.options?.length ? `1 to ${humanNeeded.options.length}, or text` : 'text'
-  const answer = await askLine(`your answer (${range}; Enter to answer later): `, io)
-  return answer === '' ? undefined : answer
 }
 
 function refusePlaceholder({ configured }: SprintPlan, sprintDir: string, io: Io): void {
@@ -115,7 +107,14 @@ async function showRun(opened: OpenedRun, options: RunOptions, io: Io): Promise<
   if (options.json !== true && !isLive)
     printHead(progress, { driver: drivers[0], found: opened.detectedChecks, runLimits: opened.runLimits }, io)
   const { project } = opened
-  const live = isLive ? createLiveView(io, { progress: store.current, agent: drivers[0].name, project }) : undefined
+  const live = isLive
+    ? createLiveView(io, {
+        progress: store.current,
+        agent: drivers[0].name,
+        project,
+        repository: createRepositoryWatch(sprintDir, store.current, io),
+      })
+    : undefined
   const view = live ?? createLineView(opened, options, io)
   for (const notice of opened.notices) view.show({ type: 'note', ...notice })
   const versions = watchVersions(drivers, view.show, io)

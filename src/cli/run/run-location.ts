@@ -1,4 +1,3 @@
-import { isGoalDriven } from '../../contract/way.ts'
 import { resolve } from 'node:path'
 import { getDriver } from '../../agents/drivers/registry.ts'
 import type { Progress } from '../../contract/progress.ts'
@@ -46,10 +45,10 @@ export async function resolveRunLocation(progress: Progress, given: RunLocationO
 /** A goal needs a check; phases have gates and use only the checks they name. */
 async function detectChecksIn(
   folder: string,
-  { doneWhen, mode }: Progress,
+  { doneWhen, phases }: Progress,
   io: Io | undefined,
 ): Promise<Progress['doneWhen']> {
-  if (doneWhen || !isGoalDriven({ mode })) return undefined
+  if (doneWhen || phases) return undefined
   const found = await findChecks(folder)
   return found.length > 0 || !io ? found : askForCheck(io)
 }

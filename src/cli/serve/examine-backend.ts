@@ -3,7 +3,7 @@ import { errorMessage, RalphError } from '../../contract/errors.ts'
 import type { Deployment } from '../../contract/fleet/operation-routes.ts'
 import { readServerCertificate } from '../../platform/net/trust.ts'
 import { formatBytes } from '../../words/counts.ts'
-import { formatAge } from '../../words/durations.ts'
+import { formatAge, formatHumanDuration } from '../../words/durations.ts'
 
 /** One line about a deployment. `hint` says what to do if it is not ok. */
 export type BackendObservation = {
@@ -101,7 +101,7 @@ const observe = (name: string, ok: boolean, text: string, hint: string): Backend
 function examineState(state: Deployment, { now, version }: BackendUnderTest): BackendObservation[] {
   const skew = state.now - now()
   const versions = `backend ${state.version}, this ralph ${version}`
-  const clock = `backend ${seconds(skew)} from this computer`
+  const clock = `backend ${formatHumanDuration(skew)} from this computer`
   return [
     observe('version', state.version === version, versions, 'update the backend first, then its machines'),
     observe('clock', Math.abs(skew) < maxSkewMs, clock, 'synchronise the clocks (NTP)'),
@@ -114,7 +114,7 @@ function examineDatabase({ database }: Deployment): BackendObservation[] {
   const { kind, serverVersion, sizeBytes, latencyMs, clockSkewMs, readOnly, migrations, diskFreeBytes } = database
   const { applied, known, last } = migrations
   const isQuick = latencyMs < slowMs && Math.abs(clockSkewMs) < maxSkewMs
-  const about = `${kind} ${serverVersion}, ${formatBytes(sizeBytes)}, answers in ${Math.round(latencyMs)} ms, clock ${seconds(clockSkewMs)} off`
+  const about = `${kind} ${serverVersion}, ${formatBytes(sizeBytes)}, answers in ${Math.round(latencyMs)} ms, clock ${formatHumanDuration(clockSkewMs)} off`
   const rights = readOnly ? 'the database is read-only' : 'may write'
   const free = `${formatBytes(diskFreeBytes ?? 0)} free for the database`
   return [
@@ -140,5 +140,3 @@ function examineWork({ engine, machines, prompts }: Deployment): BackendObservat
     observe('prompts', isPrompt, queue, 'add machines or slots, or free a drained machine'),
   ]
 }
-
-const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`

@@ -5,26 +5,31 @@ import type { Fact } from '../../loop/core/fact.ts'
 import { postRequest } from '../../storage/sprint/requests.ts'
 import { readSprintOwner } from '../../storage/state/sprint-lock.ts'
 import { diffIterations, restoreFiles } from '../../storage/git/restore.ts'
-import { assertAlone } from '../../storage/state/running-sprints.ts'
+import { withWorkTree } from '../../storage/state/work-tree-lock.ts'
 import { resolveSprintWorkspace } from '../sprint/changes.ts'
 import { noResponseError } from '../sprint/requests.ts'
 import type { Io } from '../io/io.ts'
 import { recordFact } from '../sprint/record-fact.ts'
 import { displayPath } from '../io/display-path.ts'
+import { sprintName } from '../sprint/find-sprint.ts'
 import { requireProgress } from '../sprint/sprint-state.ts'
 import type { SprintObserver } from './observe-sprints.ts'
 
-/** Requests to sprints that `ralph run` owns: the same ones that commands in another terminal can make. */
-export function createObservedSprints(observer: () => SprintObserver | undefined, io: Io): ObservedSprints {
+/**
+ * Requests to sprints that `ralph run` owns: the same ones that commands in another terminal can make. The backend is opened before
+ * there are observers.
+ */
+export function createObservedSprints(observers: () => readonly SprintObserver[], io: Io): ObservedSprints {
+  const observer = (sprintId: string) => observers().find(({ folderOf: find }) => find(sprintId) !== undefined)
   const folderOf = (sprintId: string): string => {
-    const folder = observer()?.folderOf(sprintId)
+    const folder = observer(sprintId)?.folderOf(sprintId)
     if (folder !== undefined) return folder
     throw new RalphError('SPRINT_NOT_FOUND', 'the folder of the sprint does not exist, or is not in this project')
   }
   return {
     request: async (sprintId, request) => {
       await sendSprintRequest(folderOf(sprintId), request, io)
-      await observer()?.refresh(sprintId)
+      await observer(sprintId)?.refresh(sprintId)
     },
     diff: async (sprintId, range) => {
       const folder = folderOf(sprintId)
@@ -38,8 +43,9 @@ export function createObservedSprints(observer: () => SprintObserver | undefined
       }
       const progress = await requireProgress(folder, io)
       const workspace = resolveSprintWorkspace(folder, progress, io)
-      await assertAlone(folder, workspace.project)
-      const { saved } = await restoreFiles(workspace, { iteration }, io.now())
+      const { saved } = await withWorkTree(workspace.project, await sprintName(folder, io), () =>
+        restoreFiles(workspace, { iteration }, io.now()),
+      )
       return saved[0] ?? ''
     },
   }

@@ -1,21 +1,19 @@
 import { errorMessage } from '../../contract/errors.ts'
 import { basename, join } from 'node:path'
 import type { Fleet } from '../../backend/fleet/fleet.ts'
-import type { ObservedSprints } from '../../backend/fleet/observed.ts'
 import { ensureProjectAgent } from '../../backend/agents/project-agent.ts'
 import { exists, isFolder, realPath } from '../../platform/files/files.ts'
 import { installedAgents, realDrivers } from '../agents/choose-agent.ts'
 import type { Io } from '../io/io.ts'
-import { createObservedSprints } from './observe-requests.ts'
 import { observeSprints, type SprintObserver } from './observe-sprints.ts'
 
-type ServeLog = (level: 'info' | 'warn', text: string, about?: Readonly<Record<string, unknown>>) => void
+export type ServeLog = (level: 'info' | 'warn', text: string, about?: Readonly<Record<string, unknown>>) => void
 
 export type ProjectView = {
-  /** For the backend, which is opened before the agent exists. */
-  readonly observed: ObservedSprints
+  /** Absent until the agent exists. */
+  readonly observer: () => SprintObserver | undefined
   /** Creates the agent of the folder and observes its sprints; returns immediately. */
-  readonly show: (fleet: Fleet, machineId: string, userName: string) => void
+  readonly show: (place: { readonly fleet: Fleet; readonly machineId: string; readonly userName: string }) => void
   readonly close: () => Promise<void>
 }
 
@@ -33,8 +31,8 @@ export function createProjectView(io: Io, log: ServeLog): ProjectView {
     })
   }
   return {
-    observed: createObservedSprints(() => own.observer, io),
-    show: (fleet, machineId, userName) => {
+    observer: () => own.observer,
+    show: ({ fleet, machineId, userName }) => {
       if (!isProject(io)) return
       begin(fleet, machineId, userName).catch((error: unknown) => {
         const why = errorMessage(error)
@@ -59,7 +57,7 @@ export function isProject({ cwd, env }: Pick<Io, 'cwd' | 'env'>): boolean {
 export function describeProject(io: Io) {
   const folder = realPath(io.cwd)
   const [found] = installedAgents(io)
-  const names = realDrivers().map(({ name }) => name)
+  const names = realDrivers().flatMap(({ name }) => (name.includes(':') ? [] : [name]))
   const problem = `install one of ${names.join(', ')}, then start ralph serve again`
   const chosen = found ? { program: found.name } : { program: names[0] ?? 'claude', problem }
   return { folder, name: basename(folder), ...chosen }

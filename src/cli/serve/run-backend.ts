@@ -3,21 +3,25 @@ import { join } from 'node:path'
 import { startAgentsServer, type AgentsServer } from '../../agents-server/agents-server.ts'
 import { defaultMachineSettings } from '../../agents-server/inventory.ts'
 import { openBackend, type Backend } from '../../backend/open-backend.ts'
-import { createRedactor, findEnvSecrets } from '../../contract/redact.ts'
+import { RalphError } from '../../contract/errors.ts'
+import { createRedactor, findEnvSecrets } from '../../contract/secrets/redact.ts'
 import { formatTimestamp } from '../../contract/time.ts'
 import { createFolder, removeFile } from '../../platform/files/files.ts'
 import { writePrivateFile } from '../../platform/files/private-file.ts'
+import { isTelemetryOn, openTelemetry } from '../../telemetry/telemetry.ts'
 import { assetPath, packageVersion, pagePath } from '../io/assets.ts'
 import { compileInputs } from '../sprint/compile-sprint.ts'
 import type { Io } from '../io/io.ts'
 import { startAutomaticBackups } from './automatic-backups.ts'
+import { createDemoSprints, type DemoPlace } from './demo-sprints.ts'
+import { createObservedSprints } from './observe-requests.ts'
 import { createProjectView } from './project-agent.ts'
 import { ralphHome } from '../../platform/ralph-home.ts'
 import { runningBackendFile } from './running-backend.ts'
 import { readSecretsKey } from './secrets-key.ts'
 import type { ServeSettings } from './settings.ts'
 
-export type ServeOptions = { readonly withMachine: boolean; readonly json: boolean }
+export type ServeOptions = { readonly withMachine: boolean; readonly demo: boolean; readonly json: boolean }
 
 /** Runs a backend until it receives a stop signal. */
 export async function runBackend(settings: ServeSettings, options: ServeOptions, io: Io): Promise<number> {
@@ -27,8 +31,13 @@ export async function runBackend(settings: ServeSettings, options: ServeOptions,
   const secretsKey = await readSecretsKey(settings, io)
   if (secretsKey === undefined) log('warn', unsealedSecrets)
   const project = createProjectView(io, log)
+  const telemetry = await openServeTelemetry(log, io)
+  const demo = createDemoSprints(io, log)
+  const own: { place?: DemoPlace } = {}
+  const startDemo = () => demo.start(assertConnected(own.place))
   const backend = await openBackend({
     ...settings,
+    traces: telemetry?.traces,
     secretsKey,
     migrations: assetPath('migrations'),
     page: pagePath(),
@@ -36,12 +45,18 @@ export async function runBackend(settings: ServeSettings, options: ServeOptions,
     userName: userInfo().username,
     project: io.cwd,
     compiling: compileInputs(join(io.cwd, '.claude', 'workflows'), io),
-    observed: project.observed,
+    ...(options.withMachine && { startDemo }),
+    observed: createObservedSprints(() => [...present(project.observer()), ...demo.observers()], io),
     log,
     onLost: (reason) => ending.now(reason),
   })
   const machine = options.withMachine ? await startLocalMachine(backend, settings, { io, log }) : undefined
-  if (machine) project.show(backend.fleet, machine.machineId, userInfo().username)
+  if (machine) {
+    own.place = { fleet: backend.fleet, machineId: machine.machineId, userName: userInfo().username }
+    project.show(own.place)
+    await demo.show(own.place)
+    if (options.demo) await startDemo()
+  }
   const file = runningBackendFile(settings.dataFolder)
   const served = {
     origin: backend.origin,
@@ -60,11 +75,30 @@ export async function runBackend(settings: ServeSettings, options: ServeOptions,
   backups?.stop()
   await removeFile(file)
   await project.close()
+  await demo.close()
   await machine?.server.close()
   await backend.close()
+  await telemetry?.close()
   // Running agents continue without this process and are supervised by the next start.
   setImmediate(() => process.exit())
   return reason === 'SIGINT' || reason === 'SIGTERM' || reason === 'SIGHUP' ? 0 : 1
+}
+
+/** Sends sprints to a collector if the `OTEL_*` variables name one. Loads nothing otherwise. */
+async function openServeTelemetry(log: ReturnType<typeof createServeLog>, io: Io) {
+  if (!isTelemetryOn(io.env)) return undefined
+  const { createFleetTraces } = await import('../../telemetry/trace-fleet.ts')
+  const onTrouble = (text: string) => log('warn', text)
+  const about = { env: io.env, service: 'ralph-backend', version: packageVersion(), onTrouble }
+  const telemetry = await openTelemetry(about)
+  return telemetry && { traces: createFleetTraces(telemetry), close: telemetry.close }
+}
+
+const present = <T>(value: T | undefined): T[] => (value === undefined ? [] : [value])
+
+function assertConnected(place: DemoPlace | undefined): DemoPlace {
+  if (place) return place
+  throw new RalphError('NOT_SUPPORTED', 'the machine of this computer is not connected yet', { hint: 'try again' })
 }
 
 const unsealedSecrets =

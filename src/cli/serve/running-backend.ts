@@ -44,6 +44,16 @@ export function createRemoteClient(baseUrl: string, { ca }: BackendClientOptions
   return { fetch: trusting, client: token ? createClient({ baseUrl, token, fetch: trusting }) : undefined }
 }
 
+/** The backend at this address, if it runs on this computer: the user of its data folder needs no token. */
+export function createLocalClient(origin: string, { ca }: BackendClientOptions, io: Io) {
+  const served = findRunningBackend(undefined, io, ca)
+  if (!served || ![served.origin, served.address].some((known) => new URL(known).origin === origin)) return undefined
+  return {
+    fetch: served.fetch,
+    client: createClient({ baseUrl: served.address, token: served.token, fetch: served.fetch }),
+  }
+}
+
 /** The backend that runs on this computer, if there is one. */
 export function findRunningBackend(data: string | undefined, io: Io, ca?: string) {
   const text = readTextSyncIfExists(runningBackendFile(resolveDataFolder(data, io)))

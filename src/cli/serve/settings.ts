@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
 import type { BackendOptions } from '../../backend/open-backend.ts'
 import { RalphError } from '../../contract/errors.ts'
+import { Period } from '../../contract/time.ts'
 import { readTextSyncIfExists } from '../../platform/files/files.ts'
 import { readTrustedCertificates } from '../../platform/net/trust.ts'
 import { templateDatabasePath } from '../io/assets.ts'
@@ -23,6 +24,7 @@ export type ServeFlags = {
   readonly 'machines-address'?: string
   readonly ca?: string
   readonly backups?: string
+  readonly 'keep-history'?: string
   readonly notes?: string
 }
 
@@ -42,6 +44,7 @@ export type ServeSettings = Pick<
   | 'oidc'
   | 'machines'
   | 'shareMachine'
+  | 'historyMs'
 > & {
   readonly dataFolder: string
   /** Daily backups of the embedded database to keep; 0: none are made. */
@@ -63,6 +66,7 @@ export function parseServeSettings(flags: ServeFlags, io: Io): ServeSettings {
   return {
     dataFolder,
     backups: parseBackupCount(flags.backups),
+    historyMs: parseHistory(flags['keep-history']),
     notes: resolveNotes(flags.notes, io),
     host: flags.host ?? '127.0.0.1',
     port: parsePort(flags.port, '--port') ?? defaultPort,
@@ -123,6 +127,14 @@ function parseBackupCount(text = `${defaultBackups}`): number {
   throw new RalphError('USAGE', `--backups expects a whole number, not "${text}"`)
 }
 
+/** Undefined: the default of the backend. */
+function parseHistory(text: string | undefined): number | 'all' | undefined {
+  if (text === undefined || text === 'all') return text
+  const period = Period.safeParse(text)
+  if (period.success && period.data > 0) return period.data
+  throw new RalphError('USAGE', `--keep-history expects a period such as 90d, or "all", not "${text}"`)
+}
+
 /** A token that the operator has chosen, from a variable. */
 function parseChosenToken(name: string, { env }: Io): string | undefined {
   const token = env[name]
@@ -173,7 +185,7 @@ function parseOidcSettings({ env }: Io, origin: string | undefined, firstAdmin?:
   const need = (name: string): string => {
     const value = env[name]
     if (value) return value
-    throw new RalphError('USAGE', `RALPH_OIDC_ISSUER is set, but ${name} is not`, { hint: 'see docs/guide/fleet.md' })
+    throw new RalphError('USAGE', `RALPH_OIDC_ISSUER is set, but ${name} is not`, { hint: 'see docs/guides/fleet.md' })
   }
   if (origin === undefined) throw new RalphError('USAGE', 'sign-in with an identity provider requires --origin')
   const allow = need('RALPH_OIDC_ALLOW')

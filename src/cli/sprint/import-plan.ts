@@ -1,6 +1,6 @@
 import { parse } from 'yaml'
 import { z } from 'zod'
-import { RalphError } from '../../contract/errors.ts'
+import { RalphError, errorMessage, firstErrorLine } from '../../contract/errors.ts'
 import { readStepStatus } from '../../storage/seed/step-status.ts'
 import { isSeedProgress } from '../../storage/seed/seed-progress.ts'
 
@@ -45,7 +45,7 @@ function importPrd(file: string, text: string): ImportedPlan {
   try {
     value = JSON.parse(text)
   } catch (error) {
-    throw importError(file, error instanceof Error ? error.message : '')
+    throw importError(file, errorMessage(error))
   }
   const parsed = Prd.safeParse(value)
   if (!parsed.success) {
@@ -80,7 +80,7 @@ function importYaml(file: string, text: string): ImportedPlan {
   try {
     value = parse(text, { maxAliasCount: 0 })
   } catch (error) {
-    throw importError(file, error instanceof Error ? (error.message.split('\n')[0] ?? '') : '')
+    throw importError(file, firstErrorLine(error))
   }
   const parsed = GoalFile.safeParse(value)
   if (!parsed.success) {

@@ -1,5 +1,12 @@
 import type { AgentEvent, SprintEvent } from '../../contract/events.ts'
-import { describeExit, failureWords, spokenText, userTitle, workName } from '../../words/event-sentences.ts'
+import {
+  describeExit,
+  describeRetry,
+  failureWords,
+  spokenText,
+  userTitle,
+  workName,
+} from '../../words/event-sentences.ts'
 import { formatDollars } from '../../words/money.ts'
 import { clipLine, toOneLine } from '../../words/text.ts'
 import { stripControlSequences, type TerminalPaint } from '../io/paint.ts'
@@ -116,7 +123,7 @@ function agentLines(event: AgentEvent, { paint, width, project }: EventLineLook)
         : []
     }
     case 'retry':
-      return [paint.yellow(`the agent retries${event.reason === undefined ? '' : `: ${toOneLine(event.reason)}`}`)]
+      return [paint.yellow(describeRetry(event.reason))]
     case 'limit':
     case 'session':
     case 'usage':

@@ -1,4 +1,3 @@
-import { isGoalDriven } from '../../contract/way.ts'
 import { join } from 'node:path'
 import type { Driver } from '../../agents/drivers/driver.ts'
 import type { Progress, RunLimits, SprintStatus } from '../../contract/progress.ts'
@@ -7,9 +6,11 @@ import { statusWords } from '../../words/status.ts'
 import type { Io } from '../io/io.ts'
 import { clipLine, toOneLine } from '../../words/text.ts'
 import { formatHumanDuration } from '../../words/durations.ts'
-import { createPaint } from '../io/paint.ts'
+import { createPaint, type TerminalPaint } from '../io/paint.ts'
 import { bestIteration, questionLines } from './receipt.ts'
 import { missingVariable } from '../agents/missing-variable.ts'
+import { signInCommand } from '../agents/sign-in-command.ts'
+import { findIterationAgent } from '../sprint/iteration-agent.ts'
 import { formatDuration } from '../../contract/time.ts'
 import { formatCount, pluralize } from '../../words/counts.ts'
 import { formatCap, formatCost } from '../../words/money.ts'
@@ -30,13 +31,11 @@ export function printHead(
   const none =
     'no check found: Ralph will accept the agent\'s claim unchecked; add one with "done-when:" in SPRINT.yaml'
   io.print(`${paint.bold('ralph')}  ${progress.sprintId}`)
-  const isGoal = isGoalDriven(progress)
-  const phases = (progress.phases ?? [])
-    .map(({ id, steps }) => (steps ? `${id} (${steps.length} items)` : id))
-    .join(', ')
+  const isGoal = progress.phases === undefined
+  const phases = progress.phases?.map(({ id, steps }) => (steps ? `${id} (${steps.length} items)` : id)).join(', ')
   if (isGoal || progress.goal !== '')
     io.print(`${paint.dim('goal')}       ${clipLine(toOneLine(progress.goal), io.columns() - 12)}`)
-  if (!isGoal) io.print(`${paint.dim('phases')}     ${clipLine(phases, io.columns() - 12)}`)
+  if (phases !== undefined) io.print(`${paint.dim('phases')}     ${clipLine(phases, io.columns() - 12)}`)
   io.print(`${paint.dim('agent')}      ${driver.name}${progress.model ? ` ${progress.model}` : ''}`)
   if (isGoal || names !== '')
     io.print(`${paint.dim('done when')}  ${names === '' ? paint.yellow(none) : `${names}${paint.dim(how)}`}`)
@@ -73,7 +72,7 @@ function summaryLines(progress: Progress, places: Readonly<Record<string, string
   const rows: [string, string][] = [
     [
       'iterations',
-      `${stats.currentIteration}${refused > 0 ? `, ${refused} ${isGoalDriven(progress) ? 'with a refused claim' : 'refused by a gate'}` : ''}`,
+      `${stats.currentIteration}${refused > 0 ? `, ${refused} ${progress.phases ? 'refused by a gate' : 'with a refused claim'}` : ''}`,
     ],
     ...countLines(progress),
     ['checks', done && checks !== 'none' ? `${checks} ✓` : checks],
@@ -82,8 +81,19 @@ function summaryLines(progress: Progress, places: Readonly<Record<string, string
     ['time', `${formatHumanDuration(stats.activeMs)}, ${formatCost(stats)}`],
     ...Object.entries(places),
   ]
-  const head = `${done ? paint.green('✓') : paint.yellow('■')} ${paint.bold(done && !isGoalDriven(progress) ? 'all phases completed' : statusWords[status].ending)}${reason ? `: ${toOneLine(reason)}` : ''}`
+  const ending = done && progress.phases ? 'all phases completed' : statusWords[status].ending
+  const head = `${endMark(progress, paint)} ${paint.bold(ending)}${doubtText(progress, paint)}${reason && !reason.startsWith(ending) ? `: ${toOneLine(reason)}` : ''}`
   return ['', head, ...rows.map(([name, value]) => `  ${paint.dim(name.padEnd(12))} ${value}`)]
+}
+
+const endMark = ({ status }: Progress, paint: TerminalPaint): string =>
+  status === 'completed' ? paint.green('✓') : paint.yellow('■')
+
+/** A goal that no check confirmed must not look like one that a check did. */
+function doubtText({ status, ralphExit }: Progress, paint: TerminalPaint): string {
+  if (status !== 'completed') return ''
+  if (ralphExit.unchecked === true) return paint.yellow(', unchecked: no check confirmed it')
+  return ralphExit.unproven === true ? paint.yellow(', unproven') : ''
 }
 
 function proofRow(progress: Progress): [string, string][] {
@@ -98,9 +108,9 @@ function wallsRow({ walls }: Progress): [string, string][] {
 }
 
 function countLines(progress: Progress): [string, string][] {
-  const { stats, phases = [] } = progress
+  const { stats, phases } = progress
   const steps = `${stats.completedSteps} of ${stats.totalSteps} completed`
-  if (isGoalDriven(progress)) return [['steps', steps]]
+  if (!phases) return [['steps', steps]]
   const completed = phases.filter(({ status }) => status === 'completed').length
   const items: [string, string][] = stats.totalSteps > 0 ? [['items', steps]] : []
   return [['phases', `${completed} of ${phases.length} completed`], ...items]
@@ -126,7 +136,7 @@ const placeLines = ({ sprintDir, name }: NamedSprint, io: Io): Record<string, st
 function nextSteps(progress: Progress, name: string): string[] {
   const { status, humanNeeded, failure } = progress
   if (humanNeeded && failure?.class === 'auth')
-    return ['', ...questionLines(humanNeeded), '', signInHint(humanNeeded.reason, name)]
+    return ['', ...questionLines(humanNeeded), '', signInHint(progress, humanNeeded.reason, name)]
   if (humanNeeded) {
     const answer = humanNeeded.options?.length ? 'NUMBER' : '"…"'
     const how = `answer with: ralph answer ${name} ${answer}   then: ralph run ${name}`
@@ -138,11 +148,12 @@ function nextSteps(progress: Progress, name: string): string[] {
 }
 
 /** What to do about an agent that cannot work until the user fixes its access. */
-function signInHint(reason: string, name: string): string {
+function signInHint(progress: Progress, reason: string, name: string): string {
   const variable = missingVariable(reason)
   if (variable !== undefined)
     return `set ${variable}, add "env: { pass: [${variable}] }" to SPRINT.yaml, then: ralph run ${name} --accept-changes`
-  return `sign in to the agent program, then: ralph run ${name}   (if it asks again: ralph answer ${name} "signed in")`
+  const agent = findIterationAgent(progress, progress.stats.currentIteration)
+  return `sign in with: ${signInCommand(agent)}   then: ralph run ${name}   (if it asks again: ralph answer ${name} "signed in")`
 }
 
 /** The flag that raises the reached limit, with twice its value. */

@@ -19,20 +19,30 @@ export function checkCompilation(compilation: Compilation, config: DecodedFile<S
   checkDeprecated(compilation)
 }
 
-/** Fields that the other mode does not use: refused, never ignored. */
-const foreignFields = {
+/** Fields that a mode does not use are refused, never ignored; phases in a goal-driven workflow only get a warning. */
+const modeRules = {
   ralph: {
     sprint: ['collections', 'retry', 'prompts', 'parallel-execution'],
     workflow: ['retry', 'prompts', 'parallel-execution'],
+    hint: 'remove it',
+    unused: ['phases'],
+    needsGoal: true,
   },
-  standard: { sprint: ['ralph'], workflow: ['ralph', 'protocol', 'goal-prompt', 'reflection-prompt'] },
+  standard: {
+    sprint: ['ralph'],
+    workflow: ['ralph', 'protocol', 'goal-prompt', 'reflection-prompt'],
+    hint: 'add "mode: ralph" to the workflow, or remove it',
+    unused: [],
+    needsGoal: false,
+  },
 } as const
 
 function checkMode({ sprint, main, report }: Compilation): void {
   const mode = main.value.mode ?? 'standard'
+  const rules = modeRules[mode]
   for (const [file, fields] of [
-    [sprint, foreignFields[mode].sprint],
-    [main, foreignFields[mode].workflow],
+    [sprint, rules.sprint],
+    [main, rules.workflow],
   ] as const)
     for (const field of fields)
       if (isFieldSet(file.parsed, field))
@@ -42,18 +52,23 @@ function checkMode({ sprint, main, report }: Compilation): void {
             {
               code: 'NOT_SUPPORTED',
               message: `${field} has no meaning in a workflow with mode: ${mode}`,
-              hint: isGoalDriven({ mode }) ? 'remove it' : 'add "mode: ralph" to the workflow, or remove it',
+              hint: rules.hint,
             },
           ),
         )
-  if (isGoalDriven({ mode }) && isFieldSet(main.parsed, 'phases'))
-    report(
-      warningAt(
-        { parsed: main.parsed, path: ['phases'], part: 'key' },
-        { code: 'NOT_SUPPORTED', message: 'phases do not run in a workflow with mode: ralph', hint: 'remove them' },
-      ),
-    )
-  if (isGoalDriven({ mode }) && (sprint.value.goal ?? '').trim() === '')
+  for (const field of rules.unused)
+    if (isFieldSet(main.parsed, field))
+      report(
+        warningAt(
+          { parsed: main.parsed, path: [field], part: 'key' },
+          {
+            code: 'NOT_SUPPORTED',
+            message: `${field} do not run in a workflow with mode: ${mode}`,
+            hint: 'remove them',
+          },
+        ),
+      )
+  if (rules.needsGoal && (sprint.value.goal ?? '').trim() === '')
     report(
       errorAt(
         { parsed: sprint.parsed, path: ['goal'] },

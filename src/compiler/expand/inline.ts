@@ -138,7 +138,7 @@ export function resolveInner(reference: InnerReference, chain: readonly string[]
 
 /** Settings of the whole sprint, which an inserted workflow cannot change. */
 function ignoredFields({ perIterationHooks, worktree, limits, timeouts, doneWhen, ...rest }: Workflow): string[] {
-  const { checkpoint, sandbox, cell, network, env, notify, review, retry, prompts, parallelExecution } = rest
+  const { checkpoint, keep, sandbox, cell, network, env, notify, review, retry, prompts, parallelExecution } = rest
   const fields = {
     'per-iteration-hooks': perIterationHooks,
     'done-when': doneWhen,
@@ -147,6 +147,7 @@ function ignoredFields({ perIterationHooks, worktree, limits, timeouts, doneWhen
     limits,
     timeouts,
     checkpoint,
+    keep,
     sandbox,
     cell,
     network,

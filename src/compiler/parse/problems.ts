@@ -1,3 +1,4 @@
+import { clipText } from '../../contract/text.ts'
 import type { z } from 'zod'
 import type { ErrorCode } from '../../contract/errors.ts'
 import type { Path } from './parse.ts'
@@ -84,6 +85,5 @@ function joinAlternatives(issue: z.core.$ZodIssueInvalidUnion): string {
 function formatActual(value: unknown): string {
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object' && value !== null) return 'a map'
-  const text = typeof value === 'string' ? `"${value}"` : String(value)
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text
+  return clipText(typeof value === 'string' ? `"${value}"` : String(value), 60)
 }

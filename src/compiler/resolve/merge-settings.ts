@@ -1,4 +1,4 @@
-import { defaultLimits, defaultTimeouts, type Settings } from '../../contract/settings.ts'
+import { defaultKeep, defaultLimits, defaultTimeouts, type Settings } from '../../contract/settings.ts'
 import type { Sprint } from '../../contract/sprint.ts'
 import { omitUndefined, type OmitUndefined } from './omit-undefined.ts'
 
@@ -24,6 +24,7 @@ export function mergeSettings(layers: SettingsLayers) {
       room: first('room'),
       review: first('review'),
       checkpoint: first('checkpoint'),
+      keep: first('keep') && { ...defaultKeep, ...mergeGroup(layers, 'keep') },
       ...mergeWalls(layers),
       env: first('env'),
       notify: first('notify'),
@@ -57,7 +58,7 @@ export function applyLegacyConfig({ config, ...sprint }: Sprint): Sprint {
   return { ...sprint, limits, ...omitUndefined({ checkpoint: sprint.checkpoint ?? config.autoCommit }) }
 }
 
-type SettingsGroup = 'ralph' | 'limits' | 'timeouts'
+type SettingsGroup = 'ralph' | 'limits' | 'timeouts' | 'keep'
 
 function mergeGroup<K extends SettingsGroup>(layers: SettingsLayers, key: K): OmitUndefined<NonNullable<Settings[K]>> {
   return Object.assign({}, ...layers.toReversed().map((layer) => omitUndefined(layer?.[key] ?? {})))

@@ -76,6 +76,7 @@ export const adminRoutes = {
   makeToken: {
     method: 'POST',
     path: '/api/tokens',
+    creates: true,
     needs: 'signed-in',
     summary: 'Creates an API token; it is shown once',
     body: z.strictObject({ name: resourceName, scope: TokenScope, days: z.int().min(1).max(366).default(90) }),
@@ -98,6 +99,7 @@ export const adminRoutes = {
   makeWebhook: {
     method: 'POST',
     path: '/api/webhooks',
+    creates: true,
     needs: 'admin',
     summary: 'Adds a webhook: an address that receives signed notifications',
     body: z.strictObject({ url: z.url({ protocol: /^https$/ }).max(2000), events: z.array(WebhookEvent).min(1) }),
@@ -126,6 +128,15 @@ export const adminRoutes = {
     query: PageQuery,
     response: pageSchema(Delivery),
   },
+  testWebhook: {
+    method: 'POST',
+    path: '/api/webhooks/{webhookId}/test',
+    creates: true,
+    needs: 'admin',
+    summary: 'Sends a test delivery to a webhook, signed like every other one',
+    body: emptyBody,
+    response: Delivery,
+  },
   retryDelivery: {
     method: 'POST',
     path: '/api/deliveries/{deliveryId}/retry',
@@ -137,6 +148,7 @@ export const adminRoutes = {
   recordDelivery: {
     method: 'POST',
     path: '/api/deliveries',
+    creates: true,
     needs: 'signed-in',
     summary: 'A browser reports whether it has shown a notification',
     body: z.strictObject({

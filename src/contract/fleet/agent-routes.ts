@@ -28,6 +28,7 @@ export const agentRoutes = {
   createAgent: {
     method: 'POST',
     path: '/api/agents',
+    creates: true,
     needs: 'signed-in',
     summary: 'Creates an agent: a workspace on a machine in which an agent program works. You become its owner',
     body: z.strictObject({
@@ -167,6 +168,7 @@ export const promptRoutes = {
   queuePrompt: {
     method: 'POST',
     path: '/api/agents/{agentId}/prompts',
+    creates: true,
     needs: 'write',
     machine: 'run',
     summary: 'Adds a prompt to the queue',

@@ -59,7 +59,7 @@ const PromptSource = z.discriminatedUnion('kind', [
     model: z.string().optional(),
     /** Resume the conversation of the last prompt, if the program supports it and no user has reset it. */
     resume: z.boolean().optional(),
-    /** Whether it may run without a cell where none can be had; absent, from an older backend: it may. */
+    /** Whether it may run without a cell on a machine that cannot provide one. Absent (older backend): it may. */
     cell: z.enum(['auto', 'required']).optional(),
   }),
 ])
@@ -145,7 +145,7 @@ export const requests = {
       /** The agent program: `claude`, `codex`, `command:…` */
       program: z.string(),
       asked: PromptSource,
-      /** The machine must start it within this time after it last heard from the backend. */
+      /** The machine must start it within this time after the last message of the backend. */
       leaseMs: z.int().min(1000),
     },
     {},
@@ -218,6 +218,8 @@ export const requests = {
   conversations: live({ ...agentField }, { conversations: z.array(Conversation) }),
   'detect-checks': live({ ...agentField }, { checks: z.array(Check) }),
   preflight: live({ agentId: Uuid.optional(), program: z.string() }, { preflight: Preflight }),
+  /** A user wants to try a program again before its usage limit ends. */
+  'forget-limit': live({ program: z.string() }, {}),
 } as const
 
 /** Reports and requests of a machine to the backend. */
@@ -245,6 +247,8 @@ export const reports = {
     },
     {},
   ),
+  /** The process of a hook, which users see while it runs. */
+  'hook-spawned': durable({ orderId: z.string(), ...agentField, pid: z.int() }, {}),
   /** Sent first on every connection, and again on change. The reply contains the last stored event of each agent. */
   inventory: live(
     { inventory: Inventory },

@@ -26,5 +26,5 @@ export const MachineGrant = z.object({
 })
 export type MachineGrant = z.output<typeof MachineGrant>
 
-/** `command:`, `acp:` and the like start a program that the caller names. */
+/** `command:`, `acp:` and similar names start a program that the caller chooses. */
 export const isCallersCommand = (program: string): boolean => program.includes(':')

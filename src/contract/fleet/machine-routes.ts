@@ -15,6 +15,7 @@ export const machineRoutes = {
   makeJoinToken: {
     method: 'POST',
     path: '/api/machines/tokens',
+    creates: true,
     needs: 'admin',
     summary: 'Creates a token with which one machine can join within 15 minutes',
     body: z.strictObject({

@@ -74,5 +74,7 @@ export const Preflight = z.object({
   /** The operating system user that runs commands. */
   runsAs: z.string().optional(),
   sandbox: z.string().optional(),
+  /** What the owner of the machine allows, one line per field of machine.yaml; absent: there is no such file. */
+  policy: z.array(z.string()).optional(),
 })
 export type Preflight = z.output<typeof Preflight>

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { emptyBody, resourceName } from './page.ts'
+import { emptyBody, resourceName, Uuid } from './page.ts'
 import { Timestamp } from '../time.ts'
 import { User, UserRole } from './user.ts'
 import type { Route } from './route.ts'
@@ -28,7 +28,19 @@ export const Deployment = z.object({
 })
 export type Deployment = z.output<typeof Deployment>
 
+export const StartedDemo = z.object({ agentId: Uuid, sprintId: Uuid })
+export type StartedDemo = z.output<typeof StartedDemo>
+
 export const operationRoutes = {
+  startDemo: {
+    method: 'POST',
+    path: '/api/demo',
+    creates: true,
+    needs: 'admin',
+    summary: 'Starts a sprint on a sample project on the computer of the backend, without an agent program or a key',
+    body: emptyBody,
+    response: StartedDemo,
+  },
   readDeployment: {
     method: 'GET',
     path: '/api/deployment',
@@ -39,6 +51,7 @@ export const operationRoutes = {
   inviteUser: {
     method: 'POST',
     path: '/api/invitations',
+    creates: true,
     needs: 'admin',
     summary: 'Creates an address that signs a user in, once and within three days; a new name becomes a new user',
     body: z.strictObject({ name: resourceName, role: UserRole.optional() }),
@@ -47,6 +60,7 @@ export const operationRoutes = {
   makeDatabaseCopy: {
     method: 'POST',
     path: '/api/database-copies',
+    creates: true,
     needs: 'admin',
     summary: 'Copies the embedded database into a folder of the backend, for `ralph backup`',
     body: emptyBody,

@@ -22,6 +22,8 @@ export type Route = {
    */
   readonly machine?: 'run' | 'manage'
   readonly summary: string
+  /** Answers with 201: what it returns did not exist before. */
+  readonly creates?: true
   readonly query?: z.ZodType
   readonly body?: z.ZodType
   readonly response: z.ZodType

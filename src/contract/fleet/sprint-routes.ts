@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { StoredEvent } from './event.ts'
 import { PageQuery, pageSchema, Uuid, emptyBody, requiredText } from './page.ts'
 import { SprintQuestion, QuestionStatus } from './question.ts'
-import { SprintDiff, SprintIteration, FleetSprint, StartSprint, StopWhen, UsageRow } from './sprint.ts'
+import { SprintDiff, SprintIteration, SprintOutline, FleetSprint, StartSprint, StopWhen, UsageRow } from './sprint.ts'
 import { Timestamp } from '../time.ts'
 import type { Route } from './route.ts'
 
@@ -20,6 +20,7 @@ export const sprintRoutes = {
   startSprint: {
     method: 'POST',
     path: '/api/agents/{agentId}/sprints',
+    creates: true,
     needs: 'write',
     machine: 'run',
     summary: 'Starts a planned sprint: a goal, or a SPRINT.yaml',
@@ -47,7 +48,7 @@ export const sprintRoutes = {
     path: '/api/sprints/{sprintId}/resume',
     needs: 'write',
     machine: 'run',
-    summary: 'Resumes with the next iteration',
+    summary: 'Resumes with the next iteration; a parked sprint tries again now',
     body: emptyBody,
     response: FleetSprint,
   },
@@ -107,13 +108,22 @@ export const sprintRoutes = {
     method: 'GET',
     path: '/api/sprints/{sprintId}/events',
     needs: 'read',
-    summary: 'Events, newest first',
+    summary: 'Events, newest first; with `after`, oldest first. `before` and `after` are sequence numbers',
     query: PageQuery.extend({
       iteration: z.coerce.number().int().optional(),
       search: z.string().max(200).optional(),
-      kind: z.enum(['text', 'tool', 'other']).optional(),
+      kind: z.enum(['text', 'tool', 'other', 'error', 'edit']).optional(),
+      before: z.coerce.number().int().optional(),
+      after: z.coerce.number().int().optional(),
     }),
     response: pageSchema(StoredEvent),
+  },
+  outlineSprint: {
+    method: 'GET',
+    path: '/api/sprints/{sprintId}/outline',
+    needs: 'read',
+    summary: 'The transcript in numbers: each iteration with its first event, tools, edits and errors',
+    response: SprintOutline,
   },
   readOutput: {
     method: 'GET',

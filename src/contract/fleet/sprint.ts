@@ -72,6 +72,24 @@ export type StartSprint = z.output<typeof StartSprint>
 export const StopWhen = z.enum(['iteration', 'turn', 'now'])
 export type StopWhen = z.infer<typeof StopWhen>
 
+/** A transcript in numbers, from which any part of it can be found. */
+export const SprintOutline = z.object({
+  /** Sequence number of the last event; 0 if there is none. */
+  lastSeq: z.int(),
+  items: z.array(
+    z.object({
+      iteration: z.int(),
+      firstSeq: z.int(),
+      events: z.int(),
+      errors: z.int(),
+      edits: z.int(),
+      /** Calls by tool, most frequent first. */
+      tools: z.array(z.object({ name: z.string(), calls: z.int() })),
+    }),
+  ),
+})
+export type SprintOutline = z.output<typeof SprintOutline>
+
 export const SprintDiff = z.object({
   from: z.string(),
   to: z.string(),

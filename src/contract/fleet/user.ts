@@ -28,6 +28,8 @@ export const Me = z.object({
   version: z.string(),
   /** The folder in which `ralph serve` was started, if it shows the sprints of a project. */
   project: z.string().optional(),
+  /** The backend can run a demo sprint on its own computer. */
+  demo: z.boolean().optional(),
 })
 export type Me = z.output<typeof Me>
 

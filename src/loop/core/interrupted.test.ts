@@ -27,7 +27,8 @@ const running = after(buildProgress(), started({ agents: ['claude'] })).progress
 const asked = (progress: Progress) => {
   const [live] = progress.live
   if (!live) throw new Error('nothing is live')
-  return buildAttemptPrompt(progress, live)
+  const { read: _read, ...sent } = buildAttemptPrompt(progress, live)
+  return sent
 }
 
 describe('an agent that was interrupted for a message', () => {

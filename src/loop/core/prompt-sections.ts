@@ -1,3 +1,4 @@
+import { clipText } from '../../contract/text.ts'
 import type { Sprint } from './sprint.ts'
 
 /** Maximum size of each list in a prompt, so that prompts do not grow with the sprint. */
@@ -81,7 +82,5 @@ export function quoteFenced(text: string): string {
   const ticks = '`'.repeat(longest + 1)
   return `${ticks}text\n${text.trimEnd()}\n${ticks}`
 }
-
-export const clipText = (text: string, size: number): string => (text.length <= size ? text : `${text.slice(0, size)}…`)
 
 const clipTextStart = (text: string, size: number): string => (text.length <= size ? text : `…${text.slice(-size)}`)

@@ -1,3 +1,4 @@
+import { errorMessage } from '../../contract/errors.ts'
 import type { z } from 'zod'
 import { findCompletion } from './find-completion.ts'
 import { dropNullFields } from './report-schema.ts'
@@ -91,7 +92,7 @@ function readBlock<R>(block: string, schema: z.ZodType<R>): ReportResult<R> {
   } catch (error) {
     return {
       kind: 'malformed',
-      reason: `the last fenced block is not JSON: ${error instanceof Error ? error.message : ''}`,
+      reason: `the last fenced block is not JSON: ${errorMessage(error)}`,
     }
   }
   const parsed = schema.safeParse(value)

@@ -43,6 +43,7 @@ export const planFields = [
   'env',
   'prices',
   'checkpoint',
+  'keep',
   'sandbox',
   'cell',
   'network',

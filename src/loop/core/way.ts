@@ -89,8 +89,13 @@ export type PromptSources = {
   readonly progressFile?: string | undefined
 }
 
-/** What to send to the agent in one attempt. */
-export type AttemptPrompt = {
+/** What to send to the agent in one attempt, and how to read its answer. */
+export type AttemptPrompt = PromptText & {
+  /** Reads the answer of a turn that ended well. */
+  readonly read: (message: AgentMessage) => AttemptEnd
+}
+
+export type PromptText = {
   readonly prompt: string
   /** The session to resume, and its usage so far. */
   readonly session?: string

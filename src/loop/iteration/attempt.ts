@@ -48,9 +48,9 @@ function onAborted(sprint: Sprint, live: LiveIteration, { session }: AbortedEnd,
   const again: LiveIteration = { ...nextAttempt(live), ...(interrupted && { interrupted }) }
   if (sprint.status === 'blocked') return restSprint(replaceLive(sprint, again), 'blocked', sprint.reason)
   if (!live.retelling || sprint.status !== 'in-progress') return { sprint: replaceLive(sprint, again), orders: [] }
-  const { retelling: _retelling, ...told } = again
+  const { retelling: _retelling, ...restarted } = again
   return {
-    sprint: replaceLive(sprint, startAttempt(sprint, told, fact.at)),
+    sprint: replaceLive(sprint, startAttempt(sprint, restarted, fact.at)),
     orders: [{ type: 'run-attempt', iteration: again.number, attempt: again.attempt }],
   }
 }

@@ -18,6 +18,7 @@ import {
   workOrders,
 } from '../../../test/support/builders.ts'
 import type { CheckResult, Progress } from '../../contract/progress.ts'
+import type { Proof } from '../../contract/proof.ts'
 import type { Fact } from '../core/fact.ts'
 import { buildIterationPrompt } from '../prompts.ts'
 
@@ -147,6 +148,34 @@ describe('a review', () => {
     expect(buildIterationPrompt(progress, progress.live[0] ?? buildLive())).toMatch(
       /## Refused: review\n\n[^]*I looked/,
     )
+  })
+
+  it('gets what no test noticed, and so does the person, but neither the agent nor the receipt', () => {
+    const proof: Proof = {
+      verdict: 'proved',
+      room: 'clean',
+      labels: [],
+      reasons: [],
+      prompt: '',
+      named: true,
+      changed: true,
+      survivors: ['lib.js:2: > to <='],
+    }
+    const reviewing = after(sprint, started(), claim, {
+      type: 'checks-ended',
+      at: noon,
+      iteration: 1,
+      results: [green()],
+      proof,
+    })
+    const { progress } = after(reviewing.progress, reviewed(false))
+
+    expect(emittedEvents(reviewing.orders)).toContainEqual(
+      expect.objectContaining({ type: 'note', text: expect.stringContaining('lib.js:2') }),
+    )
+    expect(reviewing.progress.live[0]?.survivors).toEqual(['lib.js:2: > to <='])
+    expect(JSON.stringify(progress)).not.toContain('lib.js')
+    expect(buildIterationPrompt(progress, progress.live[0] ?? buildLive())).not.toContain('lib.js')
   })
 
   it('does not run if a check is red, or without a claim', () => {

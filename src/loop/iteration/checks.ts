@@ -52,7 +52,7 @@ function judgeProof(
   const known = replaceLive(decision.sprint, live)
   switch (decision.kind) {
     case 'accept':
-      return startReview(known, live, at)
+      return acceptProof(known, live, { proof, at })
     case 'run-again':
       return startChecks(known, live, at)
     case 'refuse':
@@ -61,6 +61,18 @@ function judgeProof(
       return refuseClaim(known, live, at, { by: red.length > 0 ? red : ['proof'], reason: decision.reason })
     }
   }
+}
+
+/** What no test noticed goes to the reviewer and to the person; no prompt of the agent has it. */
+function acceptProof(
+  sprint: Sprint,
+  live: LiveIteration,
+  { proof: { survivors = [] }, at }: Pick<ChecksEnded, 'at'> & { readonly proof: Proof },
+): Decision {
+  if (survivors.length === 0) return startReview(sprint, live, at)
+  const note = createNote('warning', `no test noticed these small changes of the work: ${survivors.join('; ')}`)
+  const kept = sprint.plan.review ? { ...live, survivors: [...survivors] } : live
+  return andThen([note], startReview(replaceLive(sprint, kept), kept, at))
 }
 
 const toCheckMarks = ({ results }: ChecksEnded) => results.map(({ name, passed }) => ({ name, passed }))
@@ -106,7 +118,7 @@ function startReview(sprint: Sprint, live: LiveIteration, at: number): Decision 
 type ReviewEnded = Extract<Fact, { type: 'review-ended' }>
 
 export function onReviewEnded(sprint: Sprint, fact: ReviewEnded): Decision {
-  const before = getLiveIteration(sprint, fact.iteration, fact)
+  const { survivors: _forReviewer, ...before } = getLiveIteration(sprint, fact.iteration, fact)
   if (before.stage !== 'review') throw createIllegalFact(sprint, fact, 'no review is running')
   const { passed, summary, spent } = fact
   const paid = spent ? addCost(sprint, before, spent) : { sprint, live: before }

@@ -81,16 +81,16 @@ export function onFailed(sprint: Sprint, live: LiveIteration, end: FailedEnd, fa
     const failedEvent = createAttemptFailed(live, end, fact.at, next.until)
     return waitForRetry(next.sprint, counted, { until: next.until, reason: end.reason }, failedEvent)
   }
-  const told = createAttemptFailed(live, end, fact.at)
+  const failedEvent = createAttemptFailed(live, end, fact.at)
   if (policy.action === 'ask' || (policy.action === 'retry' && policy.after === 'ask')) {
     const question = end.question ?? { reason: end.reason, details: `The agent cannot work (${end.class}).` }
     const asked = emitEvent({ type: 'question-asked', iteration: live.number, ...question })
     const asking = openQuestion(replaceLive(failed, again), question, fact.at)
-    return andThen([told, asked], scheduleRest(asking, { status: 'needs-human', reason: end.reason }))
+    return andThen([failedEvent, asked], scheduleRest(asking, { status: 'needs-human', reason: end.reason }))
   }
   const { at, random } = fact
   const givenUp = getWay(sprint).onGivenUp(failed, live, { cause: 'failed-attempt', ...failure, at, random })
-  return andThen([told], endGivenUp(givenUp, at))
+  return andThen([failedEvent], endGivenUp(givenUp, at))
 }
 
 type RetryInput = { readonly count: number; readonly at: number; readonly random: number }

@@ -15,6 +15,13 @@ it('asks about the goal and shows the claim', () => {
   expect(prompt).toContain('```text\nIt works.\n```')
 })
 
+it('shows what no test noticed, if a seal was asked for', () => {
+  const prompt = buildReviewPrompt(fromProgress(buildProgress({})), 'It works.', ['lib.js:2: > to <='])
+
+  expect(prompt).toContain('```text\nlib.js:2: > to <=\n```')
+  expect(buildReviewPrompt(fromProgress(buildProgress({})), 'It works.')).not.toContain('no test notices')
+})
+
 describe('a verdict', () => {
   it.each([
     ['passes', `I looked.\n\n${pass}`, { passed: true, summary: 'all three criteria are met' }],

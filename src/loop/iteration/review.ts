@@ -7,7 +7,11 @@ import { getWay } from '../ways/registry.ts'
 const Review = z.object({ verdict: z.enum(['pass', 'fail']), summary: z.string() })
 
 /** Asks the reviewer to verify the claim itself. */
-export const buildReviewPrompt = (sprint: Sprint, claim: string): string => `# Ralph: review
+export const buildReviewPrompt = (
+  sprint: Sprint,
+  claim: string,
+  survivors: readonly string[] = [],
+): string => `# Ralph: review
 
 Another agent says that this goal is reached. Find out whether that is true. Look at the project as it is now, run what you
 need, and judge every criterion of the goal. Do not change anything.
@@ -19,7 +23,7 @@ ${getWay(sprint).purpose(sprint)}
 ## What the other agent says
 
 ${quoteFenced(claim.trim())}
-
+${describeSurvivors(survivors)}
 ## Verdict
 
 End your final message with exactly one fenced JSON block of this form and nothing after it:
@@ -27,6 +31,18 @@ End your final message with exactly one fenced JSON block of this form and nothi
 \`\`\`json
 {"verdict": "<pass | fail>", "summary": "<which criteria are met and which are not, and how you know>"}
 \`\`\`
+`
+
+const describeSurvivors = (survivors: readonly string[]): string =>
+  survivors.length === 0
+    ? ''
+    : `
+## What no test notices
+
+Ralph made small changes of the new code, one at a time, and the tests passed all the same. Look closely at these places. Do not
+name them in your verdict: an agent would write a test for each line and nothing else.
+
+${quoteFenced(survivors.join('\n'))}
 `
 
 /** Anything but a clear pass counts as a fail. Text that occurs in the prompt is an echo, not a verdict. */

@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import { fileSignature, isErrno } from './files.ts'
 import { nativeFiles } from './native-files.ts'
 
+/** Two writers of one process must not share a draft. */
 let draftCount = 0
 
 /** Names of drafts that a killed writer left behind. */

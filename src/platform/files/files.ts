@@ -1,11 +1,16 @@
 import {
   accessSync,
+  closeSync,
   constants,
   existsSync,
   fstatSync,
   lstatSync,
+  openSync,
+  readdirSync,
   readFileSync,
   realpathSync,
+  rmdirSync,
+  rmSync,
   statfsSync,
   statSync,
   unlinkSync,
@@ -33,6 +38,28 @@ export function readTextSyncIfExists(path: string): string | undefined {
   } catch (error) {
     if (isNotFoundError(error)) return undefined
     throw unreadableFile(path, error)
+  }
+}
+
+const mostPlainBytes = 16 * 1024 ** 2
+
+/**
+ * The text of a file that an agent can write; undefined unless it is a regular file of moderate size. A link may lead to a secret
+ * that the agent itself cannot read, and a pipe never ends.
+ */
+export function readPlainText(path: string): string | undefined {
+  let file: number
+  try {
+    file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO', 'EMLINK'].some((code) => isErrno(error, code))) return undefined
+    throw unreadableFile(path, error)
+  }
+  try {
+    const found = fstatSync(file)
+    return found.isFile() && found.size <= mostPlainBytes ? readFileSync(file, 'utf8') : undefined
+  } finally {
+    closeSync(file)
   }
 }
 
@@ -94,7 +121,7 @@ export async function createFolder(path: string): Promise<void> {
   }
 }
 
-/** Without Node's `recursive`: where no folder can be created, as in /proc, it retries for ever. */
+/** Without Node's `recursive`: where no folder can be created, as in /proc, it retries forever. */
 async function createMissingFolders(path: string): Promise<void> {
   if (isFolder(path)) return
   if (dirname(path) !== path) await createMissingFolders(dirname(path))
@@ -201,6 +228,16 @@ export function isSameFile(fd: number, path: string): boolean {
 export const removeFile = (path: string): Promise<void> => rm(path, { force: true })
 
 /** Removes a folder and its contents. */
+/** Removes a folder of files, in a fifth of the time that `removeFolder` takes; other folders too. */
+export function removeFlatFolder(path: string): void {
+  try {
+    for (const name of readdirSync(path)) unlinkSync(join(path, name))
+    rmdirSync(path)
+  } catch {
+    rmSync(path, { recursive: true, force: true })
+  }
+}
+
 export const removeFolder = (path: string): Promise<void> => rm(path, { recursive: true, force: true })
 
 /** Paths, sizes and times of the files below a folder as one text, up to `mostFiles`. */

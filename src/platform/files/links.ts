@@ -3,7 +3,7 @@ import { mkdir, rm, symlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { isLink } from './files.ts'
 
-/** A link to a file or folder, in place of whatever is there. */
+/** Creates a link, and replaces an existing file, link or folder. */
 export async function makeLink(to: string, at: string): Promise<void> {
   await mkdir(dirname(at), { recursive: true })
   await rm(at, { recursive: true, force: true })

@@ -1,9 +1,6 @@
 import { createRequire } from 'node:module'
 import type * as Native from 'fs-native-extensions'
-
-let loaded: typeof Native | undefined
+import { lazy } from '../lazy.ts'
 
 /** File operations of the kernel that Node lacks. Loaded on first use: loading takes as long as a short command. */
-export function nativeFiles(): typeof Native {
-  return (loaded ??= createRequire(import.meta.url)('fs-native-extensions'))
-}
+export const nativeFiles = lazy((): typeof Native => createRequire(import.meta.url)('fs-native-extensions'))

@@ -62,6 +62,7 @@ export function recordKey(sprintDir: string): Buffer | undefined {
 /** Differs per sprint: a record of one journal is no record of another. */
 export const deriveRecordKey = (id: string): Buffer => createHmac('sha256', readStateKey()).update(id).digest()
 
+/** The key of the state root that this process used last: each journal record needs it. */
 let cachedKey: { readonly file: string; readonly key: Buffer } | undefined
 
 /** What this process has read of the key, to write it again if it was deleted. */

@@ -147,7 +147,8 @@ const formatName = ({ CN, O }: PeerCertificate['subject']): string => {
 
 const formatDay = (text: string): string => new Date(text).toISOString().slice(0, 10)
 
-const probeTimeoutMs = 3000
+/** Only after a failure, and on a busy computer a handshake takes seconds. */
+const probeTimeoutMs = 15_000
 
 /** The certificate that a server shows, trusted or not. */
 export function readServerCertificate(url: URL): Promise<PeerCertificate & { readonly protocol: string | null }> {

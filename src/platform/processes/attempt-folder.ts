@@ -6,7 +6,7 @@ import { isProcessAlive, parseStartTime, type ProcessId } from './process-table.
 
 /** Why the supervisor ended a process that did not exit by itself. */
 export type EndReason = (typeof endReasons)[number]
-const endReasons = ['aborted', 'idle', 'attempt', 'after-result', 'output-cap', 'budget'] as const
+const endReasons = ['aborted', 'idle', 'attempt', 'after-result', 'output-cap', 'disk', 'budget'] as const
 
 /** The files in the folder of an attempt. */
 export const attemptFiles = {
@@ -54,9 +54,11 @@ export function readExitCode(folder: string): number | null {
 }
 
 export function readEndReason(folder: string): EndReason | undefined {
-  const reason = readCompleteLine(folder, attemptFiles.ended)
-  return endReasons.find((ending) => ending === reason)
+  return parseEndReason(readCompleteLine(folder, attemptFiles.ended))
 }
+
+export const parseEndReason = (text: string | undefined): EndReason | undefined =>
+  endReasons.find((ending) => ending === text?.trim())
 
 /** Call before killing the process: if Ralph is killed in between, it will not mistake its own signal for a crash of the program. */
 export function writeEndReason(folder: string, reason: EndReason): void {
@@ -90,8 +92,10 @@ export async function settledState(folder: string): Promise<AttemptState> {
 const noProcess = 'nobody\n'
 
 /** Links a name to the transcript in the folder of an attempt; replaces an existing link. */
-export function linkTranscript(link: string, attemptFolder: string): void {
-  const target = join(attemptFolder, attemptFiles.stdout)
+export const linkTranscript = (link: string, attemptFolder: string): void =>
+  linkTranscriptFile(link, join(attemptFolder, attemptFiles.stdout))
+
+export function linkTranscriptFile(link: string, target: string): void {
   try {
     try {
       symlinkSync(target, link)

@@ -1,4 +1,5 @@
 import { openSync, readdirSync, readFileSync } from 'node:fs'
+import { lazy } from '../lazy.ts'
 
 /**
  * Entries for `stdio` of a new process, from the given number on, that cover what we have inherited ourselves: Node and a
@@ -7,14 +8,13 @@ import { openSync, readdirSync, readFileSync } from 'node:fs'
 export function coverInherited(from: number): (number | 'ignore')[] {
   const inherited = inheritedDescriptors().filter((fd) => fd >= from)
   if (inherited.length === 0) return []
-  nothing ??= openSync('/dev/null', 'r+')
+  const nothing = openNothing()
   const last = Math.max(...inherited)
-  return Array.from({ length: last - from + 1 }, (_, index) =>
-    inherited.includes(from + index) ? (nothing ?? 'ignore') : 'ignore',
-  )
+  return Array.from({ length: last - from + 1 }, (_, index) => (inherited.includes(from + index) ? nothing : 'ignore'))
 }
 
-let nothing: number | undefined
+/** Stays open: every program that Ralph starts may need it. */
+const openNothing = lazy(() => openSync('/dev/null', 'r+'))
 
 const closeOnExec = 0o2000000
 

@@ -29,7 +29,7 @@ function mountTable(): readonly Entry[] {
   const lines = readFileSync('/proc/self/mountinfo', 'utf8').trim().split('\n')
   const entries = lines.map((line): Entry => {
     const [, , , , path = '/', options = ''] = line.split(' ')
-    // Blanks and the like are written as three octal digits.
+    // Blanks and similar characters are written as three octal digits.
     const plain = path.replaceAll(/\\(\d{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)))
     return { path: plain, flags: options.split(',').filter((option) => locked.includes(option)) }
   })
@@ -37,8 +37,8 @@ function mountTable(): readonly Entry[] {
   return entries
 }
 
-/** One cell asks many times. */
 const keepMs = 1000
+/** Read once per second at most: building one cell asks many times. */
 let table: { readonly readAt: number; readonly entries: readonly Entry[] } | undefined
 
 const isWithin = (path: string, folder: string): boolean =>

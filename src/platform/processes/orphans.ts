@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { lazy } from '../lazy.ts'
 import { findProgram } from './programs.ts'
 import { sendSignal } from './process-table.ts'
 
@@ -13,26 +14,24 @@ const prctl: Readonly<Record<string, number>> = { x64: 157, arm64: 167 }
  * starts as it is, and only what carries the mark is found.
  */
 export function adoptingOrphans(file: string, args: readonly string[]): Start {
-  const number = process.platform === 'linux' ? prctl[process.arch] : undefined
-  adopter ??= number === undefined ? {} : findAdopter(number)
-  return adopter.start?.(file, args) ?? { file, args }
+  return findAdopter()?.(file, args) ?? { file, args }
 }
-
-let adopter: { readonly start?: (file: string, args: readonly string[]) => Start } | undefined
 
 const standardPath = '/usr/bin:/bin:/usr/local/bin'
 
-function findAdopter(number: number): NonNullable<typeof adopter> {
+const findAdopter = lazy((): typeof adoptingOrphans | undefined => {
+  const number = process.platform === 'linux' ? prctl[process.arch] : undefined
+  if (number === undefined) return undefined
   const perl = findProgram('perl', standardPath, '/')
   if (perl !== undefined) {
     const script = `syscall(${number},36,1,0,0,0);exec{$ARGV[0]}@ARGV;exit 127`
-    return { start: (file, args) => ({ file: perl, args: ['-e', script, file, ...args] }) }
+    return (file, args) => ({ file: perl, args: ['-e', script, file, ...args] })
   }
   const python = findProgram('python3', standardPath, '/')
-  if (python === undefined) return {}
+  if (python === undefined) return undefined
   const script = 'import ctypes,os,sys;ctypes.CDLL(None).prctl(36,1,0,0,0);os.execv(sys.argv[1],sys.argv[1:])'
-  return { start: (file, args) => ({ file: python, args: ['-c', script, file, ...args] }) }
-}
+  return (file, args) => ({ file: python, args: ['-c', script, file, ...args] })
+})
 
 /** Kills everything below a process, until two looks in a row find nothing: a process can fork between look and sendSignal. */
 export function killDescendants(pid: number): void {

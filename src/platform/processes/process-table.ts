@@ -1,4 +1,5 @@
 import { existsSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
+import { lazy } from '../lazy.ts'
 
 /** Identity of a process: a pid alone may have been reused. */
 export type ProcessId = { readonly pid: number; readonly startTime: string; readonly bootId: string }
@@ -47,9 +48,7 @@ function hasMark(pid: number, needle: Buffer): boolean {
 /** The most recent pid; NaN if the system does not report it. */
 export function readLastPid(): number {
   try {
-    // Kept open: every attempt reads it three times.
-    lastPidReader ??= { fd: openSync('/proc/loadavg', 'r'), buffer: Buffer.alloc(100) }
-    const { fd, buffer } = lastPidReader
+    const { fd, buffer } = openLoadAverage()
     const text = buffer.toString('latin1', 0, readSync(fd, buffer, 0, buffer.length, 0))
     return Number(text.slice(text.lastIndexOf(' ')) || Number.NaN)
   } catch {
@@ -57,7 +56,8 @@ export function readLastPid(): number {
   }
 }
 
-let lastPidReader: { readonly fd: number; readonly buffer: Buffer } | undefined
+/** Stays open: every attempt reads it three times. */
+const openLoadAverage = lazy(() => ({ fd: openSync('/proc/loadavg', 'r'), buffer: Buffer.alloc(100) }))
 
 /** Up to this many pids are cheaper to probe than to list. */
 const maxProbedPids = 200

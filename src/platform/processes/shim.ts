@@ -106,11 +106,39 @@ type IdleShim = {
 }
 type StartShimJob = (job: ShimJob, variables: readonly EnvAssignment[]) => Shim
 
-/** More idle shims than this only occur if environments change constantly. */
-const maxIdle = 4
-/** The next program usually starts at once; secrets in a user's environment must not stay in an unused shim. */
-const idleMs = 60_000
-const idleShims: IdleShim[] = []
+/** Shims between two jobs. */
+class ShimPool {
+  /** More idle shims than this only occur if environments change constantly. */
+  static readonly maxIdle = 4
+  /** The next program usually starts at once; secrets in a user's environment must not stay in an unused shim. */
+  static readonly idleMs = 60_000
+  readonly #idle: IdleShim[] = []
+  #retireTimer: NodeJS.Timeout | undefined
+
+  /** Removes the first shim that fits, with what `fit` returned for it. */
+  take<T>(fit: (base: ShimBase) => T | undefined): { readonly shim: IdleShim; readonly fitting: T } | undefined {
+    for (const [index, shim] of this.#idle.entries()) {
+      const fitting = fit(shim.base)
+      if (fitting === undefined) continue
+      this.#idle.splice(index, 1)
+      return { shim, fitting }
+    }
+    return undefined
+  }
+
+  park(shim: IdleShim): void {
+    this.#idle.push(shim)
+    if (this.#idle.length > ShimPool.maxIdle) this.#idle.shift()?.retire()
+    this.#retireTimer?.refresh()
+    this.#retireTimer ??= setTimeout(
+      () => this.#idle.splice(0).forEach(({ retire }) => retire()),
+      ShimPool.idleMs,
+    ).unref()
+  }
+}
+
+/** One per process: shims are its children. */
+const idleShims = new ShimPool()
 
 /** Starts a program under a shim. Rejects with the system error if no process can be created. */
 export async function startUnderShim(job: ShimJob): Promise<Shim> {
@@ -118,12 +146,10 @@ export async function startUnderShim(job: ShimJob): Promise<Shim> {
     throw new TypeError('an argument of a program cannot contain a NUL byte')
   }
   const place = identifyFolder(job.cwd)
-  for (const [index, { base, isGone, give }] of idleShims.entries()) {
-    const variables = base.cwd === job.cwd && base.folderId === place ? diffEnv(base.env, job.env) : undefined
-    if (!variables) continue
-    idleShims.splice(index, 1)
-    return isGone() ? startUnderShim(job) : give(job, variables)
-  }
+  const found = idleShims.take((base) =>
+    base.cwd === job.cwd && base.folderId === place ? diffEnv(base.env, job.env) : undefined,
+  )
+  if (found) return found.shim.isGone() ? startUnderShim(job) : found.shim.give(job, found.fitting)
   const { [markVariable]: mark = '', ...env } = job.env
   const { give } = await startShim({ cwd: job.cwd, env, folderId: place })
   return give(job, [[markVariable, mark]])
@@ -194,7 +220,7 @@ async function startShim(base: ShimBase): Promise<IdleShim> {
         exitCode: () => child.exitCode,
         onOver: (listener) => void (notify = listener),
         retire,
-        release: () => void (isGone() || stdin.writableEnded || parkShim(idleShim)),
+        release: () => void (isGone() || stdin.writableEnded || idleShims.park(idleShim)),
       }
     },
   }
@@ -206,15 +232,6 @@ const isPidCounterReliable = (pid: number): boolean => {
   const last = readLastPid()
   return last >= pid && last < pid + 1000
 }
-
-function parkShim(idleShim: IdleShim): void {
-  idleShims.push(idleShim)
-  if (idleShims.length > maxIdle) idleShims.shift()?.retire()
-  retireTimer?.refresh()
-  retireTimer ??= setTimeout(() => idleShims.splice(0).forEach(({ retire }) => retire()), idleMs).unref()
-}
-
-let retireTimer: NodeJS.Timeout | undefined
 
 /** The stream must not keep the process alive. */
 function unrefStream(stream: Stream): void {

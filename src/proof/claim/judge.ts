@@ -7,7 +7,7 @@ import { findRunProblem } from '../tests/judge-run.ts'
 import type { CheckRecord } from './record.ts'
 import type { CheckRun } from './run-check.ts'
 
-/** One run of a check beside what the check said at the baseline. */
+/** One run of a check, compared with its baseline. */
 export type Judged = {
   /** Why it is red; undefined: green, and no test of the baseline is lost. */
   readonly problem?: string
@@ -72,7 +72,7 @@ function withoutReleased(
     const file = files.get(id)
     if (file !== undefined && isReleased(file)) return false
     const name = bareName(id, file)
-    // Runners that print TAP often put what was wrong behind the name of a red test.
+    // TAP runners often append the failure to the name of a red test.
     const isSame = (other: string) => other === name || other.endsWith(` > ${name}`) || name.startsWith(`${other}: `)
     return !added.some(isSame)
   })
@@ -81,7 +81,7 @@ function withoutReleased(
 const bareName = (id: string, file: string | undefined): string =>
   file !== undefined && id.startsWith(`${file} > `) ? id.slice(file.length + 3) : id
 
-/** Whether a run before the agent and one of the same files in the room say the same; else one sentence. */
+/** Compares a run before the agent with a run of the same files in the room. Returns one sentence if they differ. */
 export function findDifference(inPlace: CheckRun, inRoom: CheckRun): string | undefined {
   const codes = [inPlace, inRoom].map(({ exitCode, killed }) => killed ?? `exit code ${exitCode}`)
   if (codes[0] !== codes[1]) return `${codes[0]} in the work tree, ${codes[1]} in the room`

@@ -222,6 +222,91 @@ describe('installed packages', () => {
     })
   })
 
+  const workspace: Files = {
+    'package.json': '{"workspaces":["packages/*"]}',
+    '.gitignore': 'node_modules\n',
+    'packages/texts/package.json': '{"name":"texts","main":"main.js"}',
+    'packages/texts/main.js': "module.exports = 'texts'",
+    'node_modules/texts': { link: '../packages/texts' },
+    'node_modules/x/index.js': "module.exports = 'original'",
+    'node_modules/.bin/x': { link: '../x/index.js' },
+  }
+  const dates: Files = {
+    'packages/dates/package.json': '{"name":"dates","main":"main.js"}',
+    'packages/dates/main.js': "module.exports = 'dates'",
+  }
+
+  it.each<readonly [string, Files, string, string]>([
+    ['new', { ...dates, 'node_modules/dates': { link: '../packages/dates' } }, 'dates', 'dates'],
+    [
+      'new, with a program of its own',
+      {
+        ...dates,
+        'node_modules/dates': { link: '../packages/dates' },
+        'node_modules/.bin/some-dates': { link: '../dates/main.js' },
+      },
+      'dates',
+      'dates',
+    ],
+    [
+      'moved',
+      {
+        'libs/texts/package.json': '{"name":"texts","main":"main.js"}',
+        'libs/texts/main.js': "module.exports = 'moved'",
+        'node_modules/texts': { link: '../libs/texts' },
+      },
+      'texts',
+      'moved',
+    ],
+  ])('of the project itself that are %s need no lockfile', async (__, files, name, said) => {
+    const project = aProject(workspace)
+    const proof = await aProof(project, open, {
+      rules: { frozen: [], mayChange: ['packages/**'], commands: ['npm test'] },
+    })
+    if (said === 'moved') {
+      rmSync(join(project, 'packages/texts'), { recursive: true })
+      rmSync(join(project, 'node_modules/texts'))
+    }
+    put(project, files)
+    const { plan, output } = await judge(proof, `node -e "console.log(require('${name}'), require('x'))"`)
+    expect([plan.kind, output]).toEqual(['recorded', `${said} original\n`.repeat(2)])
+  })
+
+  it.each<readonly [string, Files, string]>([
+    ['an installed package', { 'node_modules/x': { link: '../packages/dates' } }, 'node_modules/x'],
+    ['another name', { 'node_modules/other': { link: '../packages/dates' } }, 'node_modules/other'],
+    ['a folder elsewhere', { 'node_modules/dates': { link: '/' } }, 'node_modules/dates'],
+    [
+      'an installed program',
+      { 'node_modules/.bin/x': { link: '../../packages/dates/main.js' } },
+      'node_modules/.bin/x',
+    ],
+    [
+      'a program of the user',
+      { 'node_modules/.bin/node': { link: '../../packages/dates/main.js' } },
+      'node_modules/.bin/node',
+    ],
+  ])('of the project itself do not take the place of %s', async (__, links, path) => {
+    const project = aProject(workspace)
+    const proof = await aProof(project, open)
+    for (const at of Object.keys(links)) rmSync(join(project, at), { recursive: true, force: true })
+    put(project, { ...dates, ...links })
+    const plan = await proof.dependencies(await proof.claim(), { timeoutMs: 9000 })
+    expect(plan).toMatchObject({
+      kind: 'dependencies-changed',
+      changed: expect.arrayContaining([{ path, change: expect.any(String) }]),
+    })
+  })
+
+  it('that bring a program which was there already are a question', async () => {
+    const project = aProject(packages)
+    const proof = await aProof(project, open)
+    put(project, { 'package-lock.json': '{"lockfileVersion":3,"packages":{}}' })
+    const install = 'mkdir -p node_modules/.bin node_modules/evil && ln -s ../evil/cli.js node_modules/.bin/node'
+    const plan = await proof.dependencies(await proof.claim(), { install, timeoutMs: 9000 })
+    expect(plan).toMatchObject({ reason: 'new packages bring programs that are there already: evil: node' })
+  })
+
   it('can be a link to another place', async () => {
     const shared = createTestFolder()
     put(shared, { 'x/index.js': "module.exports = 'shared'" })

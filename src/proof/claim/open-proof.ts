@@ -35,7 +35,7 @@ export type ProofOptions = {
   readonly hidden: readonly string[]
   /** The tree that the journal recorded when the sprint began; without it the project is recorded now. */
   readonly baselineTree?: string | undefined
-  /** A cell of Ralph's; else bubblewrap if it works here. */
+  /** Ralph's cell; otherwise bubblewrap if it works here. */
   readonly enclosure?: Enclosure
 }
 
@@ -59,7 +59,7 @@ export type Proof = {
 
 export type InstallOptions = { readonly install?: string | undefined; readonly timeoutMs: number }
 
-/** Call it before the first agent runs: what it records then is what later claims are measured against. */
+/** Call it before the first agent runs: later claims are compared with what it records. */
 export async function openProof(options: ProofOptions): Promise<Proof> {
   await createPrivateFolder(options.state)
   const [state, project] = [realPath(options.state), realPath(options.project)]
@@ -102,7 +102,7 @@ export async function openProof(options: ProofOptions): Promise<Proof> {
   }
 }
 
-/** Taken with the baseline and never again. */
+/** Recorded once, with the baseline. */
 async function dependencyRecord(file: string, baseline: Baseline, { baselineTree }: ProofOptions, project: string) {
   const kept = baselineTree === undefined ? undefined : loadDependencies(file)
   if (kept) return kept

@@ -1,4 +1,4 @@
-/** Why a check says something else in the room than in the work tree, as far as its output shows. */
+/** Why the result of a check differs between room and work tree, as far as its output shows. */
 export type RoomGap = {
   /** Files of the work tree that are not in the copy, because git ignores them. */
   readonly omitted: readonly string[]
@@ -13,7 +13,7 @@ const offline =
 const notInstalled =
   /Cannot find (?:module|package) '(?![./])|ModuleNotFoundError|No module named|command not found|: not found|ERR_MODULE_NOT_FOUND/
 
-/** What the room lacks, and the setting that would give it; one sentence. */
+/** One sentence: what the room lacks, and the setting that provides it. */
 export function proposeRoom({ omitted, output }: RoomGap): string {
   const named = omitted.filter((path) => output.includes(path) || output.includes(path.split('/').at(-1) ?? path))
   const copy = outermost(named.length > 0 ? named : omitted).slice(0, mostNames)

@@ -137,9 +137,34 @@ describe('a claim', () => {
     expect(proof).toMatchObject({
       verdict: 'unproven',
       isForPeople: true,
-      reasons: ['The work looks for the program that tests it, or for a moment near now: lib.js:1'],
+      reasons: [
+        'The work looks for the program that tests it, for a moment near now, or for notes of its last run: lib.js:1',
+      ],
     })
     expect(proof.prompt).not.toContain('lib.js')
+  })
+
+  it('whose code counts its runs outside the project is a question for a person, which names the line', async () => {
+    const counting = `const fs = require('fs'); const file = process.env.HOME + '/.runs'
+fs.appendFileSync(file, 'x')
+exports.add = (a, b) => (fs.readFileSync(file).length < 9 ? a + b : a - b)\n`
+    const { proof } = await claimAfter(red, (project) => put(project, { 'lib.js': counting }))
+    expect(proof).toMatchObject({ verdict: 'unproven', isForPeople: true })
+    expect(proof.reasons[0]).toContain('lib.js:1')
+    expect(proof.prompt).not.toContain('.runs')
+  })
+
+  it('with a new package and its tests is proved', async () => {
+    const parts = { 'package.json': '{"workspaces":["parts/*"],"scripts":{"test":"npm test --workspaces"}}' }
+    const aPart = (name: string, body: string): Files => ({
+      [`parts/${name}/package.json`]: `{"name":"${name}","scripts":{"test":"node --test"}}`,
+      [`parts/${name}/lib.js`]: double,
+      [`parts/${name}/test/lib.test.js`]: testText(name, body),
+    })
+    const { proof } = await claimAfter({ ...parts, ...aPart('one', 'assert.equal(lib.add(1, 2), 3)') }, (project) =>
+      put(project, aPart('two', 'assert.equal(lib.double(2), 4)')),
+    )
+    expect(proof.verdict).toBe('proved')
   })
 
   it('with new data is a weak proof: no function can be emptied', async () => {
@@ -233,6 +258,15 @@ describe('a seal', () => {
       verdict: 'proved',
       labels: [proofLabels.visibleOnly, 'seal: the tests noticed 1 of 1 small changes'],
     })
+  })
+
+  it('tells what no test noticed, though it holds', async () => {
+    const more = `${added}exports.limit = (a) => a > 10\n`
+    const options = { seal: { ...seal, minimum: 0.1 } }
+    const { proof } = await claimAfter(red, (project) => put(project, { 'lib.js': more }), { options })
+    expect(proof.verdict).toBe('proved')
+    expect(proof.survivors).toContain('lib.js:2: > to <=')
+    expect(proof.prompt).not.toContain('lib.js')
   })
 
   it('breaks where they do not: a person gets the lines, the agent does not', async () => {

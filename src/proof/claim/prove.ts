@@ -25,7 +25,7 @@ export type ProveRequest = {
   readonly onEnd: (judged: JudgedCheck) => void
 }
 
-/** A check, and what it said before the first agent. */
+/** A check and its result before the first agent. */
 export type RecordedCheck = { readonly check: Check; readonly record: CheckRecord }
 
 export type JudgedCheck = RecordedCheck & { readonly ended: CheckRun; readonly judged: Judged }
@@ -53,8 +53,9 @@ export async function proveClaim(request: ProveRequest): Promise<ProvedClaim> {
     return conclude(lost.every(({ judged }) => isFlaky(judged)) ? 'flaky' : 'contested', { old, lost })
   const found = old.some(isFixed) ? { old } : await findRedFirst(session, now, old)
   if (found.verdict) return conclude(found.verdict, found)
-  // What a held-out check has seen right is right, whatever the code looks for.
-  const knowledge = now.some(({ check }) => check.heldOut) ? [] : await findRunnerKnowledge(claim)
+  const left = [...now, ...old].flatMap(({ ended }) => ended.left ?? [])
+  // A passing held-out check settles it, even if the code detects test runners.
+  const knowledge = now.some(({ check }) => check.heldOut) ? [] : await findRunnerKnowledge(claim, left)
   if (knowledge.length > 0) return conclude('unproven', { ...found, knowledge })
   const seal = await testSeal(session, now)
   return conclude(seal?.isBroken ? 'unproven' : 'proved', { ...found, ...(seal && { seal }) })
@@ -72,7 +73,7 @@ async function findRedFirst(
   return { old, redBefore, grade, ...(grade === 'empty' && { verdict: 'unproven' as const }) }
 }
 
-/** What one proof needs throughout. */
+/** The context of one proof. */
 export type Session = ProveRequest & { readonly claim: Claim; readonly dependencies: readonly DependencyMount[] }
 
 type Conclusion = {
@@ -126,10 +127,10 @@ async function runJudged(session: Session, { check, record }: RecordedCheck, tre
   return { check, record, ended, judged: judgeRun(record, ended, { rerun, mayChange }) }
 }
 
-/** A suite that is red as a whole is no flake. */
+/** A suite that fails as a whole is not flaky. */
 const mostReruns = 20
 
-/** Tests that were red before the agent and still are need no second opinion. */
+/** Tests that were red before the agent and still are need no second run. */
 const couldFlip = ({ tests }: Judged): boolean => (tests?.newlyRed.length ?? 0) > 0
 
 type Mounts = { readonly mounts: readonly DependencyMount[] } | { readonly reason: string }
@@ -183,6 +184,7 @@ async function describe(session: Session, finding: Finding): Promise<ProvedClaim
     ...texts,
     ...((finding.grade === 'empty' || finding.seal?.isBroken || finding.knowledge) && { isForPeople: true }),
     ...(tests && { tests }),
+    ...(finding.seal && { survivors: few(finding.seal.survivors) }),
     ...(diff && { diff }),
   }
   return { proof, checks: now }

@@ -15,7 +15,7 @@ const CheckRecord = z.object({
   /** Names of tests that change with every run, in their normal form. */
   volatile: z.array(z.string()),
 })
-/** What a check said before the first agent. */
+/** The result of a check before the first agent. */
 export type CheckRecord = z.output<typeof CheckRecord>
 
 const Checks = z.array(CheckRecord)

@@ -24,7 +24,7 @@ export async function findRedOnOldCode(
 ): Promise<RedOnOldCode | undefined> {
   const { claim } = session
   const tree = await claim.newOnOld()
-  // The same files cannot be red before and green now: such a test is red at random.
+  // The files are the same, so a test that was red and is green now is flaky.
   if (tree === claim.newOnNew || !(await hasEffect(claim))) return undefined
   const changedFiles = listChangedTests(claim)
   let weak: RedOnOldCode | undefined
@@ -46,7 +46,7 @@ type OldRun = {
   readonly candidates: readonly TestResult[] | undefined
 }
 
-/** Runs red tests once more where that is cheap: one that is red at random proves nothing. */
+/** Runs red tests once more where that is cheap: a flaky test proves nothing. */
 async function findTwiceRed(session: Session, run: OldRun, suiteMs: number): Promise<RedOnOldCode | undefined> {
   const ended = await runOnly(session, run)
   const found = findRed(ended, run.candidates)
@@ -59,7 +59,7 @@ async function findTwiceRed(session: Session, run: OldRun, suiteMs: number): Pro
   return again?.isWeak === false ? { ...again, isCostly } : undefined
 }
 
-/** Below this a few more runs are cheap, whatever the runner can do. */
+/** Below this duration, a few more runs are cheap with any runner. */
 const longSuiteMs = 8000
 
 function runOnly({ place, dependencies, signal }: Session, { check, tree, candidates }: OldRun): Promise<CheckRun> {
@@ -79,7 +79,7 @@ async function hasEffect({ readSources }: Claim): Promise<boolean> {
 export type HollowGrade = 'looks' | 'empty' | 'unknown'
 
 /**
- * Runs the new tests on the claim, whose changed functions do nothing. `empty`: they pass all the same, and never look at what the
+ * Runs the new tests on the claim, whose changed functions do nothing. `empty`: they still pass, so they never look at what the
  * change does. `unknown`: the change has no function that can be emptied.
  */
 export async function gradeByHollowRun(session: Session, now: readonly JudgedCheck[]): Promise<HollowGrade> {
@@ -91,7 +91,7 @@ export async function gradeByHollowRun(session: Session, now: readonly JudgedChe
   if (hollow.length === 0) return 'unknown'
   const all = await runHollow(session, now, hollow)
   if (all !== 'empty') return all
-  // A helper of the tests that is emptied too makes them blind.
+  // Emptying a helper of the tests would blind them.
   for (const file of hollow.length > 1 ? hollow.slice(0, 5) : [])
     if ((await runHollow(session, now, [file])) === 'looks') return 'looks'
   return sources.some((source) => isData(source) && !hollow.some(({ path }) => path === source.path))
@@ -99,7 +99,7 @@ export async function gradeByHollowRun(session: Session, now: readonly JudgedChe
     : 'empty'
 }
 
-/** A table has nothing that can be emptied. Files at the top are mostly words and settings. */
+/** A data table has no function to empty. Files at the top level are mostly texts and settings. */
 const isData = ({ path, before, after }: SourceChange): boolean =>
   path.includes('/') &&
   (codeLanguage(path) !== undefined || /\.(?:json|ya?ml|toml|csv|sql|html|css|xml)$/.test(path)) &&

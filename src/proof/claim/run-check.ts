@@ -57,6 +57,8 @@ export type CheckRun = {
   readonly exitCode: number | null
   readonly output: string
   readonly durationMs: number
+  /** Names of files that it left outside the project; known of runs in the room. */
+  readonly left?: readonly string[]
   /** Why it was killed. */
   readonly killed?: string
   readonly run?: TestRun
@@ -114,10 +116,17 @@ async function runInRoom(
   })
   const isSilent = nonce !== undefined && !ended.output.includes(nonce)
   const answer = isSilent ? { killed: 'it did not answer with the word that it was given' } : {}
-  return { ...describeEnd(ended, check), ...answer, room: ended.room, notes: ended.notes, ...(run && { run }) }
+  return {
+    ...describeEnd(ended, check),
+    ...answer,
+    room: ended.room,
+    left: ended.left,
+    notes: ended.notes,
+    ...(run && { run }),
+  }
 }
 
-/** The word goes through a pipe: code that the check loads later finds it nowhere. */
+/** Passes the nonce through a pipe, so that code that the check loads later cannot find it. */
 function askWithNonce({ nonce }: Check, folder: string, command: string): string {
   if (nonce !== true) return command
   const file = quoteShellWord(join(reportsFolder(folder), 'nonce'))
@@ -145,7 +154,7 @@ async function runInPlace(place: CheckPlace, job: CheckJob, folder: string): Pro
   return { ...describeEnd(ended, check), ...failure, room: 'in-place', notes: [], ...(run && { run }) }
 }
 
-/** Says nothing about Ralph to the code under test. */
+/** Reveals nothing about Ralph to the code under test. */
 const markVariable = 'CHECK_RUN'
 
 async function prepare({ assets }: CheckPlace, { only }: CheckJob, outputFolder: string, env: Variables) {
@@ -164,7 +173,7 @@ function describeEnd({ exitCode, output, durationMs, timedOut, flooded }: Ended,
   return { exitCode, output, durationMs, ...(killed !== undefined && { killed }) }
 }
 
-/** What a room throws away would take the named report with it. One that is in the tree already is not a result. */
+/** The room discards its files, including the named report. A report that is already in the tree is not a result. */
 function keepReport({ run, report }: Check, folder: string): string {
   if (report === undefined) return `exec 2>&1\n${run}`
   const kept = quoteShellWord(join(reportsFolder(folder), 'files', report))
@@ -183,7 +192,7 @@ const usesNetwork = (room: CheckRoom | undefined): boolean =>
 /** With more files than this, whole folders take the place of those in the project. */
 const mostHeldOutFiles = 200
 
-/** Everything in the folder is laid into the project, at the same place. */
+/** Lays everything in the folder over the project, at the same paths. */
 async function listHeldOut({ heldOut }: Check, parent: string) {
   if (heldOut === undefined) return []
   const folder = isFolder(join(parent, heldOut)) ? join(parent, heldOut) : heldOut

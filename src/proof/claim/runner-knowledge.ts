@@ -8,20 +8,31 @@ const signs: readonly RegExp[] = [
   /\b__path__\b|\bos\._exit\b|\bprocess\.(?:reallyExit|binding|_\w+)\b|\b(?:prepare|capture)StackTrace\b/,
   /['"](?:node:)?v8['"]|['"](?:node:test|vitest|_?pytest|unittest)['"]|^\s*(?:import|from)\s+(?:_?pytest|unittest)\b/,
   /\/proc\/(?:self|\d|\$|['"`])|\b(?:argv|execArgv|cmdline|title)\b.*\b(?:test|tests|pytest|unittest|jest|mocha|vitest)\b/,
+  /\bcfg!\(test\)|\bcfg\(not\(test\)\)|\bmacro_rules!\s*(?:assert|panic)|\btesting\.Testing\(|\bflag\.Lookup\("test\./,
+  /\/\.room\b|\bhostname\(.*room|\bPYTHONPYCACHEPREFIX\b|\bNO_UPDATE_NOTIFIER\b|\benv(?:iron)?(?:\.|\W.*['"])CI\b|getenv\(['"]CI['"]/,
+  /(?:stat(?:Sync)?|getmtime)\(.*(?:import\.meta|__file|current_exe)|\bpycache_prefix\b/,
   /\.stack\b.*(?:test|spec)|\.(?:getppid|ppid)\b/,
 ]
 
 const days = 24 * 60 * 60 * 1000
 
-/** A moment near now, in seconds or milliseconds: code that changes its mind soon. */
+/** A time near now, in seconds or milliseconds: code that changes its behaviour soon. */
 const namesAMoment = (line: string): boolean =>
   [...line.replaceAll('_', '').matchAll(/(?<![\w.])1\d{9}(?:\d{3})?(?![\w.])/g)].some(([number]) => {
     const at = number.length === 10 ? Number(number) * 1000 : Number(number)
     return Math.abs(at - Date.now()) < 30 * days
   })
 
-/** Changed lines of the work that look for a test runner, or for a moment near now, `file:line`. */
-export async function findRunnerKnowledge({ readSources }: Claim): Promise<string[]> {
+/** Names as code has them: in quotes, or as the last part of a path. */
+const namesFile = (line: string, names: readonly string[]): boolean =>
+  names.some((name) => ["'", '"', '`'].some((quote) => line.includes(`${name}${quote}`)))
+
+/**
+ * Changed lines of the work that look for a test runner, for a moment near now, or for a file that a check left in its home or
+ * temporary folder, `file:line`. Each check finds those folders empty, and other runs do not: code can count them.
+ */
+export async function findRunnerKnowledge({ readSources }: Claim, left: readonly string[]): Promise<string[]> {
+  const kept = left.filter((name) => name.length > 2)
   return (await readSources()).flatMap(({ path, before, after }) => {
     const language = codeLanguage(path)
     if (language === undefined) return []
@@ -29,7 +40,8 @@ export async function findRunnerKnowledge({ readSources }: Claim): Promise<strin
     return maskCode(after, language, 'comments')
       .split('\n')
       .flatMap((line, at) =>
-        !known.has(line.trim()) && (signs.some((sign) => sign.test(line)) || namesAMoment(line))
+        !known.has(line.trim()) &&
+        (signs.some((sign) => sign.test(line)) || namesAMoment(line) || namesFile(line, kept))
           ? [`${path}:${at + 1}`]
           : [],
       )

@@ -26,7 +26,9 @@ function listReasons(finding: Finding, claim: Claim): string[] {
     case 'unproven':
       if (finding.grade === 'empty') return ['The new tests pass even if the changed functions do nothing.']
       if (finding.knowledge)
-        return [`The work looks for the program that tests it, or for a moment near now: ${few(finding.knowledge)}`]
+        return [
+          `The work looks for the program that tests it, for a moment near now, or for notes of its last run: ${few(finding.knowledge)}`,
+        ]
       if (finding.seal) return describeSurvivors(finding.seal)
       return [claim.isChanged ? nothingNewCanFail : 'No file has changed since the sprint began.']
     case 'contested':

@@ -12,7 +12,7 @@ import { findCheckScripts } from './check-scripts.ts'
 import { findTestHelpers } from './test-helpers.ts'
 import { frozenTable } from './frozen-table.ts'
 
-/** The project before the first agent: what every claim is measured against. */
+/** The project before the first agent. Every claim is compared with it. */
 export type Baseline = {
   readonly tree: string
   readonly paths: readonly string[]
@@ -64,7 +64,7 @@ export async function openBaseline(own: OwnGit, tree: string, rules: BaselineRul
 const verified = new Set(['test', 'setting', 'keys'])
 const testKinds = new Set(['test', 'support', 'setting'])
 
-/** Exit code 1 of grep: nothing was found. */
+/** grep exits with 1 if nothing matches. */
 async function searchTree(own: OwnGit, tree: string, words: readonly string[]): Promise<string[]> {
   const patterns = words.flatMap((word) => ['-e', word])
   const found = await own.run({}, 'grep', '-l', '-z', '-I', '-F', ...patterns, tree).catch(() => Buffer.from(''))

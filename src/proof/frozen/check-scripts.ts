@@ -9,7 +9,7 @@ const depth = 4
 const isScript =
   /\.(?:sh|bash|zsh)$|^(?:scripts?|tools|ci|\.ci|hack|build-aux)\/|(?:^|[/_.-])(?:tests?|checks?|verify|lint|spec)(?:[/_.-]|$)/i
 
-/** A shell script among the sources is what the tests are about. */
+/** A shell script among the sources is the subject of the tests. */
 const isSource = (path: string): boolean =>
   /^(?:src|lib|bin|app|cmd|pkg|cli)\//.test(path) &&
   !/(?:^|[/_.-])(?:tests?|checks?|verify|lint|spec)(?:[/_.-]|$)/i.test(path)
@@ -23,12 +23,14 @@ export async function findCheckScripts(
   const known = new Set(paths)
   const found = new Set<string>()
   const opened = new Set<string>()
-  let texts = [...commands]
+  const settings = paths.filter((path) => runnerSettings.test(posix.basename(path)))
+  let texts = [...commands, ...(await Promise.all(settings.map(async (path) => (await read(path)) ?? '')))]
   for (let level = 0; level < depth && texts.length > 0; level++) {
     const next: string[] = []
     for (const text of texts) {
-      for (const path of namedPaths(text, known)) {
-        if (!isScript.test(path) || isSource(path) || found.has(path)) continue
+      const preloaded = preloadedPaths(text, known)
+      for (const path of new Set([...preloaded, ...namedPaths(text, known)])) {
+        if (found.has(path) || !(preloaded.has(path) || (isScript.test(path) && !isSource(path)))) continue
         found.add(path)
         next.push((await read(path)) ?? '')
       }
@@ -51,6 +53,19 @@ function namedPaths(text: string, known: ReadonlySet<string>): string[] {
   )
   return [...new Set(plain)].filter((word) => known.has(word))
 }
+
+/** What a runner loads before the tests: an option of the command, or a key of its settings. */
+const preload =
+  /(?:--(?:import|require|loader|experimental-loader|preload|setup\w*|globalSetup)|(?<=\s)-r|\b(?:setupFiles\w*|globalSetup|globalTeardown|snapshotSerializers|testEnvironment|testRunner|bootstrap|preload|require))["']?[\s=:[]+((?:["']?[\w@./<>-]+["']?[\s,]*)+)/g
+
+function preloadedPaths(text: string, known: ReadonlySet<string>): ReadonlySet<string> {
+  const named = [...text.matchAll(preload)].map(([, paths = '']) => paths.replaceAll('<rootDir>/', ''))
+  return new Set(named.flatMap((paths) => namedPaths(paths, known)))
+}
+
+/** Settings of runners, which name files that are loaded before the tests. */
+const runnerSettings =
+  /^(?:(?:vitest|vite|jest|ava|playwright|cypress|wdio|karma)\.(?:config|workspace)\.\w+|\.mocharc.*|bunfig\.toml|phpunit\.xml.*|\.rspec|jest\.preset\.\w+)$/
 
 /** Files that say what a command does. */
 const definitions = (text: string, known: ReadonlySet<string>): string[] => [

@@ -22,6 +22,11 @@ describe('a path', () => {
     ['package-lock.json', 'lock'],
     ['src/fixtures/a.json', 'support'],
     ['.env.test', 'setting'],
+    ['src/setupTests.ts', 'setting'],
+    ['.pnp.cjs', 'setting'],
+    ['biome.json', 'setting'],
+    ['.prettierrc.json', 'setting'],
+    ['mise.toml', 'setting'],
   ])('%s of a Node project is %s', (path, expected) => {
     expect(kind(path, ['package.json', path])).toBe(expected)
   })
@@ -33,6 +38,12 @@ describe('a path', () => {
     ['app/__pycache__/a.cpython-311.pyc', 'drop'],
     ['pytest/__init__.py', 'shadow'],
     ['src/random.py', 'shadow'],
+    ['packaging/version.py', 'shadow'],
+    ['_json.cpython-311-x86_64-linux-gnu.so', 'shadow'],
+    ['pytest.toml', 'setting'],
+    ['.ruff.toml', 'setting'],
+    ['mypy/main.py', 'source'],
+    ['test.py', 'source'],
     ['app/random.py', 'source'],
     ['requirements-dev.txt', 'lock'],
   ])('%s of a Python project is %s', (path, expected) => {

@@ -28,7 +28,7 @@ export type Classifier = {
   readonly isLock: (path: string) => boolean
   /** Whether the user lets the agent change it: then a test counts as source. */
   readonly isReleased: (path: string) => boolean
-  /** Whether tests stand in the source there: those are frozen by name only. */
+  /** Whether tests are inside source files: those are frozen by name only. */
   readonly hasInlineTests: (path: string) => boolean
 }
 
@@ -48,7 +48,7 @@ export function readShape(table: FrozenTable, paths: readonly string[]): Project
   }
 }
 
-/** Of the baseline and what a claim added: more is frozen then, never less. */
+/** Includes what a claim added: this freezes more, never less. */
 export const joinShapes = (one: ProjectShape, other: ProjectShape): ProjectShape => ({
   ecosystems: new Set([...one.ecosystems, ...other.ecosystems]),
   packageRoots: new Set([...one.packageRoots, ...other.packageRoots]),
@@ -115,7 +115,7 @@ function matchFromRoots(globs: readonly string[]): (views: readonly string[]) =>
 }
 
 /** Folders that Python looks for modules in before its own: the root, `src`, and those of tests. */
-const modulePlace = /^(?:src\/|tests?\/)?([^/.]+)(?:\.py|\.so|\/.*)$/
+const modulePlace = /^(?:src\/|tests?\/)?([^/.]+)(?:\.py|\.(?:[\w-]+\.)*so|\/.*)$/
 
 function isShadow(path: string, roots: ReadonlySet<string>, shadowed: ReadonlySet<string>): boolean {
   if (shadowed.size === 0) return false

@@ -9,7 +9,7 @@ export type ComposedTrees = {
   readonly newOnNew: string
   /** The baseline's code with the tests and dependencies of the claim. Composed when asked: most claims do not need it. */
   readonly newOnOld: () => Promise<string>
-  /** What the agent did to frozen files: the matter of a contested claim. */
+  /** The agent's changes of frozen files, which make a claim contested. */
   readonly frozenChanges: readonly FrozenChange[]
   /** New modules that would hide one of the test runner; they are in no tree. */
   readonly shadows: readonly string[]
@@ -72,7 +72,7 @@ export async function composeTrees(own: OwnGit, trees: ClaimTrees, classifier: C
   }
 }
 
-/** A change with more files is not looked into. */
+/** Larger changes are not examined. */
 const mostSources = 500
 
 async function readSources(own: OwnGit, changes: readonly Change[]): Promise<SourceChange[]> {
@@ -102,12 +102,13 @@ function kindNow(classifier: Classifier, { path, before }: TreeChange): FrozenKi
 
 type Merged = {
   readonly frozen: TreeEntry | undefined
+  /** Also a new manifest: without it the tests of a new package would not run on the old code. */
   readonly old: TreeEntry | undefined
   readonly isFrozenDifferent: boolean
   readonly dependenciesDiffer: boolean
 }
 
-/** What stands at a changed path in one of the trees. */
+/** The entry at a changed path of one tree. */
 function choose(side: Side, { kind, before, after }: Change, merged: Merged | undefined): TreeEntry | undefined {
   switch (kind) {
     case 'drop':
@@ -140,7 +141,7 @@ async function mergeManifests(own: OwnGit, changes: readonly Change[], classifie
     const write = async (text: string): Promise<TreeEntry> => ({ mode: '100644', id: await own.writeBlob(text) })
     merged.set(path, {
       frozen: frozen === undefined ? (now === undefined ? before : after) : await write(frozen),
-      old: withDependencies === undefined ? before : await write(withDependencies),
+      old: withDependencies === undefined ? (before ?? after) : await write(withDependencies),
       isFrozenDifferent: frozen !== undefined,
       dependenciesDiffer: withDependencies !== undefined || (before === undefined) !== (after === undefined),
     })

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import { readTextSyncIfExists } from '../../platform/files/files.ts'
+import { lazy } from '../../platform/lazy.ts'
 
 const Globs = z.array(z.string()).default([])
 
@@ -32,15 +33,11 @@ export type FrozenTable = Readonly<Record<string, Ecosystem>>
 
 export const parseFrozenTable = (text: string): FrozenTable => z.record(z.string(), Ecosystem).parse(parse(text))
 
-let table: FrozenTable | undefined
-
-/** The table that comes with the package, read once. */
-export function frozenTable(): FrozenTable {
-  if (table) return table
+/** The table that comes with the package. */
+export const frozenTable = lazy((): FrozenTable => {
   // The sources lie one folder deeper than the program that the build makes of them.
   const texts = ['../../assets/frozen.yaml', '../../../assets/frozen.yaml'].map((path) =>
     readTextSyncIfExists(fileURLToPath(new URL(path, import.meta.url))),
   )
-  table = parseFrozenTable(texts.find((text) => text !== undefined) ?? '')
-  return table
-}
+  return parseFrozenTable(texts.find((text) => text !== undefined) ?? '')
+})

@@ -57,7 +57,7 @@ function read(format: Format, text: string | undefined): Table | undefined {
 
 const isTable = (value: unknown): value is Table => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Key order and comments are no difference; dates of TOML are printed as text. */
+/** Ignores key order and comments; compares TOML dates as text. */
 const same = (one: unknown, other: unknown): boolean => JSON.stringify(sorted(one)) === JSON.stringify(sorted(other))
 
 function sorted(value: unknown): unknown {
@@ -71,7 +71,7 @@ function sorted(value: unknown): unknown {
   )
 }
 
-/** Makes a key of `onto` what it is in `from`, also if it is not there. Lists of tables are matched by name. */
+/** Copies a key from `from` to `onto`, or deletes it if `from` has none. Matches lists of tables by name. */
 function takeKey(onto: Table, from: Table | undefined, [key = '', ...rest]: readonly string[]): void {
   const value = from !== undefined && Object.hasOwn(from, key) ? from[key] : undefined
   if (rest.length === 0) {

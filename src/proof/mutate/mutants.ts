@@ -4,7 +4,7 @@ import { codeLanguage, maskCode } from './code-text.ts'
 export type Mutant = {
   readonly path: string
   readonly line: number
-  /** What was there and what is there now. */
+  /** The old and the new text. */
   readonly change: string
   readonly text: string
 }

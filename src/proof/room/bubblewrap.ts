@@ -87,7 +87,7 @@ const bubblewrapEnclosure = (programs: Programs, hidden: readonly string[]): Enc
   },
 })
 
-/** Says on a pipe that all mounts are there. What comes after cannot take it back, whatever it prints or deletes. */
+/** Reports on a pipe that all mounts exist. The command cannot undo this report. */
 const announce = ['/bin/sh', '-c', 'echo >&3; exec 3>&-; exec "$@"', 'room']
 
 const lastLine = (output: string): string => output.trim().split('\n').at(-1)?.slice(0, 300) || 'a mount was refused'

@@ -49,7 +49,7 @@ export function loadDependencies(file: string): DependencyRecord | undefined {
   return text === undefined ? undefined : DependencyRecord.parse(JSON.parse(text))
 }
 
-/** What is no longer as it was recorded. Caches of tools do not count: the room does not show them. */
+/** Lists what differs from the record. Ignores caches of tools, which the room does not show. */
 export async function compareDependencies(
   { folders }: DependencyRecord,
   places: DependencyPlaces,

@@ -2,7 +2,7 @@
 export type RoomMount =
   | {
       readonly kind: 'overlay'
-      /** What is seen, the first on top. Stays as it is, whatever the command writes. */
+      /** Visible layers, the first on top. The command cannot change them. */
       readonly lower: readonly string[]
       readonly at: string
       /** Names below `at` that are not shown. */
@@ -30,7 +30,7 @@ export type CommandResult = {
   readonly output: string
   readonly durationMs: number
   readonly timedOut: boolean
-  /** It printed too much, and was killed. */
+  /** Killed because it printed too much. */
   readonly flooded?: true
   /** Set if the enclosure itself could not be made: the command has not run. */
   readonly failure?: string

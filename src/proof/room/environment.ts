@@ -4,7 +4,7 @@ import { exists } from '../../platform/files/files.ts'
 type Variables = Readonly<Record<string, string | undefined>>
 
 export type EnvironmentRequest = {
-  /** Of the person who started Ralph. */
+  /** The environment of the user who started Ralph. */
   readonly from: Variables
   readonly project: string
   readonly home: string
@@ -13,14 +13,14 @@ export type EnvironmentRequest = {
   readonly pass: readonly string[]
 }
 
-/** What says where tools are and how people write numbers; no setting of a tool, no secret. */
+/** Paths of tools and the locale; no settings of tools, no secrets. */
 const passed = [
   'LANG LANGUAGE LC_* TZ TERM USER LOGNAME SHELL LD_LIBRARY_PATH SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS',
   'JAVA_HOME GOROOT GOPROXY GOFLAGS GOMODCACHE NVM_DIR VOLTA_HOME PYENV_ROOT PYENV_VERSION RBENV_ROOT RUSTUP_HOME',
   'RUSTUP_TOOLCHAIN CARGO_HOME DOTNET_ROOT SDKMAN_DIR MISE_DATA_DIR ASDF_DIR',
 ].flatMap((names) => names.split(' '))
 
-/** Tools that look for themselves in the home folder, which is a fresh one in the room. */
+/** Tools that look up their files in the home folder, which is empty in the room. */
 const toolHomes: Readonly<Record<string, string>> = {
   RUSTUP_HOME: '.rustup',
   CARGO_HOME: '.cargo',

@@ -5,6 +5,7 @@ import {
   createFolder,
   createPrivateFolder,
   moveFile,
+  readTextSyncIfExists,
   realPath,
   removeFile,
   removeFolder,
@@ -22,9 +23,11 @@ import {
 } from './dependencies.ts'
 import type { Enclosure } from './enclosure.ts'
 import { roomEnvironment } from './environment.ts'
-import type { OwnGit } from './own-git.ts'
+import type { OwnGit, TreeEntry } from './own-git.ts'
 import type { DependencyMount } from './room.ts'
-import { unusualPackages } from './unusual-packages.ts'
+import { findNewPrograms, knownPackages, type KnownPackages } from './known-packages.ts'
+import { listHosts, localPlace, unusualLocked, unusualSpecs, type PackageRules } from './unusual-packages.ts'
+import { packageFolders, withoutWorkspaceLinks } from './workspace-links.ts'
 
 /** Where the packages of a run come from. `changed` is a question for the user, never a refusal. */
 export type DependencyPlan =
@@ -64,25 +67,35 @@ export type DependencyRequest = {
 /** The recorded folders if nothing has changed, else what the lockfile says, installed where no file of the agent is. */
 export async function prepareDependencies(request: DependencyRequest): Promise<DependencyPlan> {
   const { record, places } = request
-  const changed = await compareDependencies(record, places)
-  const mounts = mountRecorded(record, places)
-  if (changed.length === 0 && !request.dependenciesChanged) return { kind: 'recorded', mounts, notes: [] }
-  const ask = (reason: string): DependencyPlan => ({ kind: 'dependencies-changed', changed, reason, mounts })
+  const all = await compareDependencies(record, places)
+  if (all.length === 0 && !request.dependenciesChanged)
+    return { kind: 'recorded', mounts: mountRecorded(record, places), notes: [] }
+  const known = knownPackages(record, places.project)
   const files = await request.own.list(request.tree)
+  const folders = packageFolders(await readAll(request.own, files, isPackageManifest))
+  const changed = await withoutWorkspaceLinks(all, { places, known, folders, path: request.env['PATH'] ?? '' })
+  const mounts = [...mountRecorded(record, places), ...(changed.length === 0 ? mountAdded(record, places) : [])]
+  const ask = (reason: string): DependencyPlan => ({ kind: 'dependencies-changed', changed, reason, mounts })
   const command = request.install ?? detectInstall((name) => files.has(name))
   if (command === undefined)
     return changed.length === 0
       ? { kind: 'recorded', mounts, notes: ['no lockfile is known: packages as they were at the start'] }
       : ask('no install command is known: give one with `install:`')
-  const unusual = await findUnusual(request)
+  const unusual = await findUnusual(request, known)
   if (unusual.length > 0) return ask(`packages from an unusual place: ${unusual.slice(0, 5).join(', ')}`)
-  return install(request, command, ask)
+  return install(request, { command, known, ask })
 }
 
 const mountRecorded = ({ folders }: DependencyRecord, { project, caches }: DependencyPlaces): DependencyMount[] =>
   folders
     .filter(({ real }) => exists(real))
     .map(({ at, real }) => ({ at, from: real === join(project, at) ? join(project, at) : real, without: caches }))
+
+/** Folders that hold nothing but links to packages of the project. */
+const mountAdded = ({ folders }: DependencyRecord, places: DependencyPlaces): DependencyMount[] =>
+  findFolders(places)
+    .filter((at) => !folders.some((folder) => folder.at === at))
+    .map((at) => ({ at, from: realPath(join(places.project, at)), without: places.caches }))
 
 /** Scripts of packages do not run: the baseline's user decided about those, an agent may not. */
 const commands: readonly (readonly [string, string])[] = [
@@ -102,28 +115,57 @@ const commands: readonly (readonly [string, string])[] = [
 const detectInstall = (isThere: (name: string) => boolean): string | undefined =>
   commands.find(([lock]) => isThere(lock))?.[1]
 
-async function findUnusual({ own, baseline, tree }: DependencyRequest): Promise<string[]> {
-  const [before, after] = await Promise.all([own.list(baseline), own.list(tree)])
-  const read = async (files: typeof before, path: string) => {
-    const entry = files.get(path)
-    return entry && (await own.readBlobs([entry.id]))[0]?.toString()
-  }
-  const texts = async (path: string) => ({ before: await read(before, path), after: await read(after, path) })
-  const lock = await texts('package-lock.json')
-  const manifests = [...after.keys()].filter((path) => /(?:^|\/)package\.json$/.test(path))
-  const found = await Promise.all(manifests.map(async (path) => unusualPackages(await texts(path), lock)))
-  return [...new Set(found.flat())]
+type Files = ReadonlyMap<string, TreeEntry>
+
+const isPackageManifest = (path: string): boolean => /(?:^|\/)package\.json$/.test(path)
+
+async function readAll(own: OwnGit, files: Files, isWanted: (path: string) => boolean): Promise<Map<string, string>> {
+  const wanted = [...files].filter(([path, { mode }]) => isWanted(path) && mode.startsWith('100'))
+  const texts = await own.readBlobs(wanted.map(([, { id }]) => id))
+  return new Map(wanted.map(([path], n) => [path, texts[n]?.toString() ?? '']))
 }
+
+async function findUnusual(request: DependencyRequest, known: KnownPackages): Promise<string[]> {
+  const { own, baseline, tree, isManifest, env } = request
+  const [before, after] = await Promise.all(
+    [baseline, tree].map(async (each) => readAll(own, await own.list(each), isManifest)),
+  )
+  const rules: PackageRules = { isKnown: known.has, hosts: new Set(await listRegistries(request, env['HOME'])) }
+  return [...(after ?? [])].flatMap(([path, text]) => {
+    const texts = { before: before?.get(path), after: text }
+    return isPackageManifest(path) ? unusualSpecs(texts, rules) : unusualLocked(path, texts, rules)
+  })
+}
+
+/** Hosts that the user's own settings name. */
+async function listRegistries({ own, baseline, env }: DependencyRequest, home = '/'): Promise<string[]> {
+  const settings = await readAll(own, await own.list(baseline), (path) => sources.test(path))
+  const texts = [...settings.values(), ...userFiles.map((file) => readTextSyncIfExists(join(home, file)))]
+  return [...texts, ...registryVariables.map((name) => env[name])].flatMap((text) => listHosts(text ?? ''))
+}
+
+const userFiles = ['.npmrc', '.yarnrc', '.yarnrc.yml', '.config/pip/pip.conf', '.bundle/config']
+const registryVariables = [
+  'npm_config_registry',
+  'NPM_CONFIG_REGISTRY',
+  'YARN_NPM_REGISTRY_SERVER',
+  'BUN_CONFIG_REGISTRY',
+  'PIP_INDEX_URL',
+  'UV_INDEX_URL',
+  'UV_DEFAULT_INDEX',
+]
 
 /** Settings that say where packages come from; in the tree they are the baseline's. */
 const sources =
   /(?:^|\/)(?:\.npmrc|\.yarnrc|\.yarnrc\.yml|pnpm-workspace\.yaml|\.pnpmfile\.cjs|bunfig\.toml)$|(?:^|\/)\.yarn\//
 
-async function install(
-  request: DependencyRequest,
-  command: string,
-  ask: (reason: string) => DependencyPlan,
-): Promise<DependencyPlan> {
+type Installing = {
+  readonly command: string
+  readonly known: KnownPackages
+  readonly ask: (reason: string) => DependencyPlan
+}
+
+async function install(request: DependencyRequest, { command, known, ask }: Installing): Promise<DependencyPlan> {
   const { own, cache, places, isManifest } = request
   const files = [...(await own.list(request.tree))].filter(([path]) => isManifest(path) || sources.test(path))
   const tree = await own.edit(
@@ -139,17 +181,39 @@ async function install(
     return installed(inCache, [`packages of ${command}, kept`])
   const failure = await fillFolder(request, { folder, tree, command })
   if (failure !== undefined) return ask(`${command} failed: ${failure}`)
+  const programs = await findNewPrograms(folder, {
+    folders: findFolders(inCache),
+    known,
+    path: request.env['PATH'] ?? '',
+  })
+  if (programs.length > 0) return ask(`new packages bring programs that are there already: ${programs.join(', ')}`)
   await saveDependencies(`${folder}.json`, await recordDependencies(inCache))
   return installed(inCache, [`packages installed by ${command}`])
 }
 
-/** Packages that lie in the project itself and that its own lockfile named at the start, as they were then. */
-async function listLocalPackages({ own, baseline }: DependencyRequest) {
-  const files = await own.list(baseline)
-  const lock = files.get('package-lock.json')
-  const text = lock ? ((await own.readBlobs([lock.id]))[0]?.toString() ?? '') : ''
-  const places = [...text.matchAll(/"file:(?:\.\/)?([^"]+)"/g)].flatMap(([, place]) => place ?? [])
-  return [...files].filter(([path]) => places.some((place) => path === place || path.startsWith(`${place}/`)))
+/**
+ * Packages that lie in the project itself: those that its own lockfile named at the start as they were then, and new ones of the
+ * claim, whose names `findUnusual` has looked at.
+ */
+async function listLocalPackages({
+  own,
+  baseline,
+  tree,
+}: DependencyRequest): Promise<(readonly [string, TreeEntry])[]> {
+  const [before, after] = await Promise.all([own.list(baseline), own.list(tree)])
+  const old = await listLocalPlaces(own, before)
+  const added = (await listLocalPlaces(own, after)).filter((place) => !old.includes(place))
+  return [...listBelow(after, added), ...listBelow(before, old)]
+}
+
+const listBelow = (files: Files, places: readonly string[]) =>
+  [...files].filter(([path]) => places.some((place) => path === place || path.startsWith(`${place}/`)))
+
+async function listLocalPlaces(own: OwnGit, files: Files): Promise<string[]> {
+  const locks = await readAll(own, files, (path) => path === 'package-lock.json' || path === 'npm-shrinkwrap.json')
+  return [...locks.values()].flatMap((text) =>
+    [...text.matchAll(/"(file:[^"]+)"/g)].flatMap(([, spec = '']) => localPlace(spec) ?? []),
+  )
 }
 
 const installed = (places: DependencyPlaces, notes: readonly string[]): DependencyPlan => ({
@@ -177,7 +241,13 @@ async function fillFolder(request: DependencyRequest, { folder, tree, command }:
     const home = isMounted ? '/tmp/.room/home' : join(scratch, 'tmp', '.room', 'home')
     const temporary = isMounted ? '/tmp' : join(scratch, 'tmp')
     const env = {
-      ...roomEnvironment({ from: request.env, project: places.project, home, temporary, pass: proxies }),
+      ...roomEnvironment({
+        from: request.env,
+        project: places.project,
+        home,
+        temporary,
+        pass: [...proxies, ...registryVariables],
+      }),
       ...userConfiguration(request.env['HOME']),
     }
     const { exitCode, output, failure } = await enclosure.run({

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { RalphError } from '../../contract/errors.ts'
+import { serialize } from '../../platform/async.ts'
 import { exists, createPrivateFolder, removeFile } from '../../platform/files/files.ts'
 import { plumb, type Plumbing } from '../../platform/git-plumbing.ts'
 import { writeText } from '../../platform/files/text-files.ts'
@@ -38,17 +39,19 @@ export type OwnGit = {
   readonly commit: (tree: string) => Promise<string>
 }
 
-/** Higher in rank than every `.gitattributes`: files are stored and written byte by byte, whatever the work tree says. */
+/** Overrides every `.gitattributes`: git stores and writes files byte by byte. */
 const attributes = '* -text !eol -filter -ident -working-tree-encoding -crlf\n'
 
-/** Opens the git folder, or makes it. One process uses it at a time: locks that are there belong to a process that died. */
+/** Opens or creates the git folder. One process uses it at a time, so existing locks belong to a dead process. */
 export async function openOwnGit(folder: string): Promise<OwnGit> {
   await createPrivateFolder(folder)
   if (!exists(join(folder, 'HEAD'))) await plumb({ gitDir: folder }, 'init', '-q', '--bare', '--template=', folder)
   await plumb({ gitDir: folder }, 'config', 'core.bare', 'false')
   await writeText(join(folder, 'info', 'attributes'), attributes)
   const run: OwnGit['run'] = (options, ...args) => plumb({ ...options, gitDir: folder }, ...args)
-  const edit = inTurn((tree: string, edits: readonly TreeEdit[]) => editTree(run, folder, tree, edits))
+  // All edits share one index.
+  const oneByOne = serialize()
+  const edit = (tree: string, edits: readonly TreeEdit[]) => oneByOne(() => editTree(run, folder, tree, edits))
   return {
     folder,
     objects: join(folder, 'objects'),
@@ -70,7 +73,7 @@ async function editTree(run: Run, folder: string, tree: string, edits: readonly 
   const index = join(folder, 'compose.idx')
   await removeFile(`${index}.lock`)
   await run({ index }, 'read-tree', '--reset', tree)
-  // Removals first: a path that is laid may lie below one that is removed, or the other way round.
+  // Removals first: a new path may be below a removed one, or the reverse.
   const ordered = [...edits.filter(({ entry }) => !entry), ...edits.filter(({ entry }) => entry)]
   const lines = ordered.map(({ path, entry }) => `${entry?.mode ?? '0'} ${entry?.id ?? noObject}\t${path}\0`)
   await run({ index, input: lines.join('') }, 'update-index', '-z', '--index-info')
@@ -133,13 +136,3 @@ const damaged = (id: string, reason: string): RalphError =>
   new RalphError('BASELINE_DAMAGED', `the stored file ${id.slice(0, 12)} was changed: ${reason}`, {
     hint: 'a program changed the files under Ralph’s state folder; start the sprint again',
   })
-
-/** Calls wait for each other: they share one index. */
-export function inTurn<A extends readonly unknown[], T>(act: (...args: A) => Promise<T>): (...args: A) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve()
-  return (...args) => {
-    const next = last.then(() => act(...args))
-    last = next.catch(() => {})
-    return next
-  }
-}

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { join, posix } from 'node:path'
 import { RalphError } from '../../contract/errors.ts'
+import { serialize } from '../../platform/async.ts'
 import {
   copyFolder,
   diskSpace,
   isFolder,
   createFolder,
   createPrivateFolder,
+  listTree,
   realPath,
   removeFile,
   removeFolder,
@@ -15,7 +17,7 @@ import { makeLink } from '../../platform/files/links.ts'
 import { removeLayers } from './bubblewrap.ts'
 import type { CommandResult, Enclosure, RoomMount } from './enclosure.ts'
 import { roomEnvironment } from './environment.ts'
-import { inTurn, type OwnGit, type TreeEdit } from './own-git.ts'
+import type { OwnGit, TreeEdit } from './own-git.ts'
 import { writeRoomGit } from './room-git.ts'
 
 export type RoomOptions = {
@@ -65,9 +67,11 @@ export type RoomRun = {
   /** What the room took besides the command. */
   readonly overheadMs: number
   readonly timedOut: boolean
-  /** It printed too much, and was killed. */
+  /** Killed because it printed too much. */
   readonly flooded?: true
   readonly room: 'clean' | 'plain' | 'in-place'
+  /** Names of files that it left in its home or temporary folder. */
+  readonly left: readonly string[]
   readonly notes: readonly string[]
 }
 
@@ -78,7 +82,7 @@ export type Room = {
   /** Writes the tree, so that a claim finds most of it there. */
   readonly fill: (tree: string) => Promise<void>
   readonly run: (job: RoomJob) => Promise<RoomRun>
-  /** Waits until what was thrown away is gone. */
+  /** Waits until discarded files are deleted. */
   readonly close: () => Promise<void>
 }
 
@@ -95,6 +99,7 @@ export async function openRoom(options: RoomOptions): Promise<Room> {
   if (isFolder(runs)) await removeLayers(runs)
   for (const name of ['runs', 'master']) await createFolder(join(folder, name))
   const place: Place = { ...options, folder: realPath(folder), master: join(realPath(folder), 'master') }
+  const oneByOne = serialize()
   const cleaning = new Set<Promise<void>>()
   const discard = (scratch: string) => {
     const done = removeLayers(scratch).finally(() => cleaning.delete(done))
@@ -103,32 +108,15 @@ export async function openRoom(options: RoomOptions): Promise<Room> {
   return {
     kind: enclosure.kind === 'namespaces' ? 'clean' : 'plain',
     path: enclosure.kind === 'namespaces' ? place.project : place.master,
-    ...serial(
-      (tree: string) => follow(own, place.master, tree, true),
-      (job: RoomJob) => runInRoom(place, job, discard),
-    ),
+    fill: (tree) => oneByOne(() => follow(own, place.master, tree, true)),
+    run: (job) => oneByOne(() => runInRoom(place, job, discard)),
     close: async () => void (await Promise.all(cleaning)),
-  }
-}
-
-function serial(fill: (tree: string) => Promise<void>, run: (job: RoomJob) => Promise<RoomRun>) {
-  const next = inTurn((act: () => Promise<unknown>) => act())
-  return {
-    fill: async (tree: string) => void (await next(() => fill(tree))),
-    run: async (job: RoomJob) => {
-      let done: RoomRun | undefined
-      await next(async () => {
-        done = await run(job)
-      })
-      if (done === undefined) throw new RalphError('ROOM_FAILED', 'the room gave no result')
-      return done
-    },
   }
 }
 
 type Place = RoomOptions & { readonly master: string }
 
-/** Files that were changed or added there are repaired: times of change tell. */
+/** Restores files that were changed or added there, detected by their change times. */
 async function follow(own: OwnGit, master: string, tree: string, background = false): Promise<void> {
   const options = { workTree: master, index: join(own.folder, 'room.idx'), background }
   await removeFile(`${options.index}.lock`)
@@ -161,12 +149,20 @@ async function runInRoom(place: Place, job: RoomJob, discard: (scratch: string) 
       timedOut,
       ...(flooded && { flooded }),
       room,
+      left: await listLeftFiles(join(scratch, 'tmp')),
       notes: [...notes, ...(await noteFullDisk(folder))],
     }
   } finally {
     discard(scratch)
   }
 }
+
+/** Without what package managers and compilers keep there. */
+const listLeftFiles = async (folder: string): Promise<string[]> => [
+  ...new Set((await listTree(folder, { except: toolFolders })).map((path) => posix.basename(path))),
+]
+
+const toolFolders = ['.npm', '.cache', '.pycache', '.cargo', 'go', 'go-build', 'node_modules', '.git', 'objects']
 
 type Run = { readonly tree: string; readonly scratch: string }
 type Done = { readonly result: CommandResult; readonly notes: readonly string[] }

@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path'
+import { errorMessage } from '../../contract/errors.ts'
 import { exists, isFile, readTextSyncIfExists, removeFile } from '../../platform/files/files.ts'
 import { writeText } from '../../platform/files/text-files.ts'
 import type { OwnGit } from './own-git.ts'
@@ -8,7 +9,7 @@ export type SnapshotRequest = {
   readonly project: string
   /** Paths relative to the project that belong to Ralph: `.claude/sprints`. */
   readonly exclude: readonly string[]
-  /** Ignored files that the checks need all the same (`room: {copy: […]}`), relative to the project. */
+  /** Ignored files that the checks need (`room: {copy: […]}`), relative to the project. */
   readonly include?: readonly string[]
   /** Runs at low priority: the caller does not wait. */
   readonly background?: boolean
@@ -48,7 +49,7 @@ export async function takeSnapshot(own: OwnGit, request: SnapshotRequest): Promi
   return { tree, nested, unreadable }
 }
 
-/** Installed packages and compiled files, also where the project ignores nothing. What is tracked counts all the same. */
+/** Installed packages and compiled files, also where the project ignores nothing. Tracked files still count. */
 const ownExcludes = 'node_modules/\n.venv/\nvenv/\n__pycache__/\n*.pyc\n.pytest_cache/\n'
 
 type Target = {
@@ -63,7 +64,7 @@ const mostUnreadable = 50
 
 async function addToIndex(own: OwnGit, target: Target, paths: readonly string[]): Promise<string[]> {
   const { isFirst, ...options } = target
-  // Streams every file into one pack: 100,000 files of their own would take minutes.
+  // Streams every file into one pack: 100,000 separate object files would take minutes.
   const words = ['update-index', '--add', '--remove', '--replace', '-z', '--stdin']
   const settings = isFirst ? ['core.bigFileThreshold=1', 'core.compression=1'] : []
   const unreadable = new Set<string>()
@@ -73,7 +74,7 @@ async function addToIndex(own: OwnGit, target: Target, paths: readonly string[])
       if (input !== '') await own.run({ ...options, settings, input: `${input}\0` }, ...words)
       return [...unreadable]
     } catch (error) {
-      const path = error instanceof Error ? /Unable to process path (.*)/.exec(error.message)?.[1] : undefined
+      const path = /Unable to process path (.*)/.exec(errorMessage(error))?.[1]
       if (path === undefined || unreadable.has(path) || unreadable.size === mostUnreadable) throw error
       unreadable.add(path)
       await removeFile(`${target.index}.lock`)
@@ -94,7 +95,7 @@ function projectIndex(project: string): string | undefined {
   return isFile(index) ? index : undefined
 }
 
-/** Read before the first agent runs; what an agent writes there later has no say. */
+/** Read before the first agent runs, so later changes by an agent have no effect. */
 function projectExcludes(project: string): string {
   const folder = projectGit(project)
   const common = readTextSyncIfExists(join(folder, 'commondir'))?.trim() ?? '.'

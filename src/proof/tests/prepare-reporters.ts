@@ -29,7 +29,7 @@ export type PreparedReporters = {
 
 export type ReporterFile = { readonly path: string; readonly text: string; readonly isProgram: boolean }
 
-/** What makes a command, whatever programs it calls, leave reports in `outputFolder`. Nothing in the project changes. */
+/** Variables and files that make any command leave reports in `outputFolder`. Changes nothing in the project. */
 export async function prepareReporters(request: ReporterRequest): Promise<PreparedReporters> {
   const folder = join(request.outputFolder, 'reporters')
   // An error outside of tests has no name to run it by.

@@ -1,5 +1,11 @@
 import { join } from 'node:path'
-import { createRedactor, findEnvSecrets, parseDotenvSecrets, type Redact, type Secret } from '../../contract/redact.ts'
+import {
+  createRedactor,
+  findEnvSecrets,
+  parseDotenvSecrets,
+  type Redact,
+  type Secret,
+} from '../../contract/secrets/redact.ts'
 import { fileSignature, readTextSyncIfExists } from '../../platform/files/files.ts'
 import type { RedactFactory } from '../../runtime/redact-ports.ts'
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Edit } from '../../contract/edit.ts'
 import type { Progress } from '../../contract/progress.ts'
-import { redactDeep, type Redact } from '../../contract/redact.ts'
-import { fileSignature, readTextIfExists, writeNewFile } from '../../platform/files/files.ts'
+import { redactDeep, type Redact } from '../../contract/secrets/redact.ts'
+import { fileSignature, readPlainText, writeNewFile } from '../../platform/files/files.ts'
 import type { RecoveredJournal } from '../state/journal.ts'
 import { readExternalEdit, type ExternalEdit } from './external-edit.ts'
 import { formatProgress, parseRev } from '../state/progress-file.ts'
@@ -55,7 +55,7 @@ export class EditWatch {
   async check(which: 'now' | 'last'): Promise<EditCheck> {
     const signature = fileSignature(this.#file)
     if (signature === undefined || signature === this.#known) return 'untouched'
-    const text = (await readTextIfExists(this.#file)) ?? ''
+    const text = readPlainText(this.#file) ?? ''
     const source = hashText(text)
     if ((this.#known === undefined && source === this.#before.edit) || (await this.#isOurs(text))) {
       this.#known = signature

@@ -1,8 +1,9 @@
+import { firstErrorLine } from '../../contract/errors.ts'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import type { Edit } from '../../contract/edit.ts'
 import { SprintStatus, type Progress, type Step } from '../../contract/progress.ts'
-import { encodeProgress } from '../state/encode-progress.ts'
+import { derivedFields, encodeShownProgress } from '../state/shown-progress.ts'
 import { readStepStatus, stepStatusWords } from '../seed/step-status.ts'
 
 const EditedStepStatus = z.enum(stepStatusWords).transform(readStepStatus)
@@ -40,7 +41,7 @@ export function readExternalEdit(text: string, findBase: (rev: number) => Progre
   try {
     value = parse(text, { maxAliasCount: 0 })
   } catch (error) {
-    return { kind: 'unreadable', reason: error instanceof Error ? (error.message.split('\n')[0] ?? '') : '' }
+    return { kind: 'unreadable', reason: firstErrorLine(error) }
   }
   const parsed = EditableProgress.safeParse(value)
   if (!parsed.success) {
@@ -53,7 +54,10 @@ export function readExternalEdit(text: string, findBase: (rev: number) => Progre
     const reason = `it is based on rev ${theirs.rev}, which is no longer known`
     return { kind: 'baseless', rev: theirs.rev, reason }
   }
-  const ours = encodeProgress(base)
+  const shown = encodeShownProgress(base)
+  const ours = Object.fromEntries(
+    Object.entries(shown).filter(([name]) => theirs[name] !== undefined || !derivedFields.has(name)),
+  )
   const truncatedField = Object.keys(ours).find((name) => !editable.has(name) && isTruncated(ours[name], theirs[name]))
   if (truncatedField !== undefined) return { kind: 'unreadable', reason: `a part of "${truncatedField}" is missing` }
   const steps = stepEdits(base, theirs['dynamic-steps'])

@@ -2,6 +2,8 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { RalphError } from '../../contract/errors.ts'
 import { createFolder, readTextIfExists, removeFile } from '../../platform/files/files.ts'
+import { serialize } from '../../platform/async.ts'
+import { writeFileAtomic } from '../../platform/files/atomic-file.ts'
 import { stateFolder } from '../../platform/files/state-folder.ts'
 import { appendText } from '../../platform/files/text-files.ts'
 
@@ -16,12 +18,27 @@ type LogLine = z.infer<typeof LogLine>
 const logFile = (sprintDir: string): string => join(stateFolder(sprintDir), 'checkpoints.jsonl')
 
 /** Records that the files after an iteration were stored in all repositories, or why they were not. */
-export async function recordCheckpoint(sprintDir: string, line: LogLine): Promise<void> {
-  await createFolder(stateFolder(sprintDir))
-  await appendText(logFile(sprintDir), `${JSON.stringify(line)}\n`)
-}
+export const recordCheckpoint = (sprintDir: string, line: LogLine): Promise<void> =>
+  enqueue(async () => {
+    await createFolder(stateFolder(sprintDir))
+    await appendText(logFile(sprintDir), `${JSON.stringify(line)}\n`)
+  })
+
+/** Of two changes of the log, one waits: a run removes old checkpoints while it makes new ones. */
+const enqueue = serialize()
 
 export const forgetCheckpoints = (sprintDir: string): Promise<void> => removeFile(logFile(sprintDir))
+
+/** Records that the checkpoints of these iterations are about to be removed, and drops what later lines have replaced. */
+export const recordRemoval = (sprintDir: string, isRemoved: (iteration: number) => boolean): Promise<void> =>
+  enqueue(async () => {
+    const lines = [...(await readLog(sprintDir)).values()].map((line) =>
+      isRemoved(line.iteration) && line.error === undefined ? { iteration: line.iteration, error: removed } : line,
+    )
+    await writeFileAtomic(logFile(sprintDir), lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+  })
+
+const removed = 'it was removed (keep.checkpoints in SPRINT.yaml says how many stay)'
 
 /** Whether the files after this iteration were to be stored and were not. */
 export const hasFailedCheckpoint = async (sprintDir: string, iteration: number): Promise<boolean> =>
@@ -31,17 +48,23 @@ export const hasFailedCheckpoint = async (sprintDir: string, iteration: number):
 export const readNestedRepositories = async (sprintDir: string, iteration: number): Promise<readonly string[]> =>
   (await readLog(sprintDir)).get(iteration)?.nested ?? []
 
-/** Throws if storing the files after this iteration failed. */
-export async function assertNotFailed(sprintDir: string, iteration: number): Promise<void> {
-  if (await hasFailedCheckpoint(sprintDir, iteration)) await assertCheckpoint(sprintDir, iteration)
-}
-
 /**
  * Throws unless the files after this iteration were stored, naming the nearest iterations that have a checkpoint. An iteration
  * that changed nothing has one: that of an earlier iteration.
  */
 export async function assertCheckpoint(sprintDir: string, iteration: number): Promise<void> {
+  assertStored(await readLog(sprintDir), iteration)
+}
+
+/** For many iterations: a function that throws if storing the files after one of them failed. */
+export async function openCheckpointLog(sprintDir: string): Promise<(iteration: number) => void> {
   const log = await readLog(sprintDir)
+  return (iteration) => {
+    if (log.get(iteration)?.error !== undefined) assertStored(log, iteration)
+  }
+}
+
+function assertStored(log: ReadonlyMap<number, LogLine>, iteration: number): void {
   const found = log.get(iteration)
   // Sprints of earlier versions have no log.
   if (log.size === 0 || (found && found.error === undefined)) return

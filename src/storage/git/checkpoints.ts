@@ -87,13 +87,22 @@ export async function resetCheckpoints(repository: Repository, now: number): Pro
 }
 
 /** The checkpoint of an iteration, or the last one before it if the iteration changed nothing. */
-export async function findCheckpointAt(repository: Repository, iteration: number): Promise<string | undefined> {
-  const known = (await listCheckpoints(repository))
+export const findCheckpointAt = async (repository: Repository, iteration: number): Promise<string | undefined> =>
+  chooseCheckpoint(sortCheckpoints(await listCheckpoints(repository)), iteration)
+
+type NumberedCheckpoint = { readonly number: number; readonly commit: string }
+
+/** Those of iterations, oldest first. */
+export const sortCheckpoints = (
+  listed: readonly { readonly name: string; readonly commit: string }[],
+): readonly NumberedCheckpoint[] =>
+  listed
     .map(({ name, commit }) => ({ number: Number(name), commit }))
-    .filter(({ number }) => Number.isInteger(number) && number <= iteration)
+    .filter(({ number }) => Number.isInteger(number))
     .toSorted((a, b) => a.number - b.number)
-  return known.at(-1)?.commit
-}
+
+export const chooseCheckpoint = (known: readonly NumberedCheckpoint[], iteration: number): string | undefined =>
+  known.findLast(({ number }) => number <= iteration)?.commit
 
 export async function listCheckpoints({ root, refs }: Repository) {
   const listed = await git({ cwd: root }, 'for-each-ref', '--format=%(refname) %(objectname)', `${refs}/`)

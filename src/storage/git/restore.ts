@@ -2,8 +2,16 @@ import { join } from 'node:path'
 import { RalphError } from '../../contract/errors.ts'
 import { existsItself, isFolderItself, listEverything } from '../../platform/files/files.ts'
 import { git } from '../../platform/git.ts'
-import { assertCheckpoint, assertNotFailed, readNestedRepositories } from './checkpoint-log.ts'
-import { commitCheckpoint, findCheckpointAt, listCheckpoints, moveLastCheckpoint, updateRefs } from './checkpoints.ts'
+import { assertCheckpoint, openCheckpointLog, readNestedRepositories } from './checkpoint-log.ts'
+import {
+  chooseCheckpoint,
+  commitCheckpoint,
+  findCheckpointAt,
+  listCheckpoints,
+  moveLastCheckpoint,
+  sortCheckpoints,
+  updateRefs,
+} from './checkpoints.ts'
 import { privateGit } from './private-git.ts'
 import { findRepositories, type Repository, type WorkspaceOptions } from './repositories.ts'
 import { decodePath, excludedPaths, updateIndex, writeWorkTree } from './work-tree.ts'
@@ -215,20 +223,47 @@ async function assertRestored({ repository, commit }: Target, replaced: string |
   })
 }
 
-/** The changes of a range of iterations as a patch. */
-export async function diffIterations(
-  options: WorkspaceOptions,
-  range: { readonly from: number; readonly to: number },
-  args: readonly string[] = [],
-): Promise<string> {
-  await assertNotFailed(options.sprintDir, range.to)
-  const patches = (await findRepositories(options)).map(async (repository) => {
-    const [before, after] = await Promise.all([
-      findCheckpointAt(repository, range.from),
-      findCheckpointAt(repository, range.to),
-    ])
-    if (!before || !after || before === after) return ''
-    return git({ cwd: repository.root }, 'diff', '--no-ext-diff', '--no-textconv', ...args, before, after)
+/** Throws if the sprint has no checkpoint to compare: no changes and unknown changes must not look the same. */
+export async function assertComparable(options: WorkspaceOptions): Promise<void> {
+  const repositories = await findRepositories(options)
+  const found = await Promise.all(repositories.map(listCheckpoints))
+  if (found.some((checkpoints) => checkpoints.length > 0)) return
+  const why = repositories.length === 0 ? 'the project is not a git repository' : 'the sprint has no checkpoints'
+  throw new RalphError('CHECKPOINT_NOT_FOUND', `${why}, so Ralph cannot say what changed`, {
+    hint:
+      repositories.length === 0
+        ? 'run "git init" before the next sprint; "ralph logs" shows what the agent did'
+        : 'set "checkpoint: true" in SPRINT.yaml; "git diff" shows your uncommitted changes',
   })
-  return (await Promise.all(patches)).filter((patch) => patch !== '').join('\n')
+}
+
+type IterationRange = { readonly from: number; readonly to: number }
+
+/** The changes of a range of iterations as a patch. */
+export const diffIterations = async (
+  options: WorkspaceOptions,
+  range: IterationRange,
+  args: readonly string[] = [],
+): Promise<string> => (await openIterationDiffs(options))(range, args)
+
+/** For many patches: reads once which checkpoints there are. */
+export async function openIterationDiffs(
+  options: WorkspaceOptions,
+): Promise<(range: IterationRange, args?: readonly string[]) => Promise<string>> {
+  const assertStored = await openCheckpointLog(options.sprintDir)
+  const repositories = await Promise.all(
+    (await findRepositories(options)).map(async ({ root, ...rest }) => ({
+      root,
+      checkpoints: sortCheckpoints(await listCheckpoints({ root, ...rest })),
+    })),
+  )
+  return async ({ from, to }, args = []) => {
+    assertStored(to)
+    const patches = repositories.map(async ({ root, checkpoints }) => {
+      const [before, after] = [from, to].map((iteration) => chooseCheckpoint(checkpoints, iteration))
+      if (!before || !after || before === after) return ''
+      return git({ cwd: root }, 'diff', '--no-ext-diff', '--no-textconv', ...args, before, after)
+    })
+    return (await Promise.all(patches)).filter((patch) => patch !== '').join('\n')
+  }
 }

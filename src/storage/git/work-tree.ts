@@ -1,3 +1,4 @@
+import { errorMessage } from '../../contract/errors.ts'
 import { fileSignature, removeFile } from '../../platform/files/files.ts'
 import { preparePrivateGit, privateGit } from './private-git.ts'
 import type { Repository } from './repositories.ts'
@@ -61,7 +62,7 @@ export async function updateIndex(repository: Repository, paths: readonly string
       await privateGit(repository, { args, isBinary: true, input: left.map((path) => `${path}\0`).join('') })
       return skipped
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error)
+      const message = errorMessage(error)
       const path = /^fatal: Unable to process path ([^]+)$/m.exec(message)?.[1]
       if (path === undefined || !left.includes(path)) throw error
       skipped.push(`${decodePath(path)}: ${/: (.+)$/m.exec(message.split('\n')[0] ?? '')?.[1] ?? 'git cannot read it'}`)

@@ -1,5 +1,5 @@
 import { join, relative, resolve } from 'node:path'
-import { RalphError } from '../../contract/errors.ts'
+import { RalphError, errorMessage } from '../../contract/errors.ts'
 import type { CompiledWorktree } from '../../contract/phases.ts'
 import { exists, listFolder, realPath } from '../../platform/files/files.ts'
 import { git } from '../../platform/git.ts'
@@ -27,7 +27,7 @@ export async function openWorktree({ project, worktree }: WorktreeOptions): Prom
   const force = known ? ['--force'] : []
   const target = isOld ? [path, branch] : ['-b', branch, path, 'HEAD']
   await git({ cwd: top }, 'worktree', 'add', '--quiet', ...force, ...target).catch((cause: unknown) => {
-    throw worktreeUnavailable(`cannot create the worktree: ${cause instanceof Error ? cause.message : ''}`, cause)
+    throw worktreeUnavailable(`cannot create the worktree: ${errorMessage(cause)}`, cause)
   })
   const changes = await git({ cwd: top }, 'status', '--porcelain', '--untracked-files=no')
   return {

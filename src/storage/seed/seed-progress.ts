@@ -41,13 +41,13 @@ export const isSeedProgress = (value: unknown): value is FileRecord =>
 /** Converts a PROGRESS.yaml of the seed systems. Never ends a sprint: `completed` becomes a claim to be checked. */
 export function importSeedProgress(file: FileRecord, context: SeedContext): SeedImport {
   const notes: string[] = []
-  const mode = file['mode'] === 'ralph' ? 'ralph' : 'standard'
+  const isGoalDriven = file['mode'] === 'ralph'
   const stats = isRecord(file['stats']) ? file['stats'] : {}
   const startedAt = readTime(stats['started-at']) ?? null
   const at = startedAt ?? context.at
   const steps = importSteps(file['dynamic-steps'], at, notes)
   const hookTasks = importHookTasks(file['hook-tasks'], at, notes)
-  const phases = mode === 'standard' ? importPhases(file['phases'], notes) : undefined
+  const phases = isGoalDriven ? undefined : importPhases(file['phases'], notes)
   const currentIteration = Math.max(
     readCount(stats['current-iteration']) ?? 0,
     context.lastTranscript,
@@ -63,8 +63,8 @@ export function importSeedProgress(file: FileRecord, context: SeedContext): Seed
     schemaVersion,
     rev: 0,
     sprintId: SprintId.safeParse(file['sprint-id']).data ?? context.sprintId,
-    workflow: readText(file['workflow']) ?? (mode === 'ralph' ? 'ralph' : 'imported'),
-    mode,
+    workflow: readText(file['workflow']) ?? (isGoalDriven ? 'ralph' : 'imported'),
+    mode: isGoalDriven ? 'ralph' : 'standard',
     goal: readText(file['goal']) ?? '',
     ralph: importRalph(file['ralph']),
     limits: {

@@ -18,4 +18,5 @@ it('has none on a big disk with less than 200 MB free, and says how much is free
 
 it('has none on a small disk with less than one percent free', async () => {
   expect(await disk(0.5 * megabyte, 100 * megabyte).shortage()).toBe('0.5 MB free on the disk, 1.0 MB are needed')
+  expect(await disk(3000, 2 * megabyte).shortage()).toBe('3 KB free on the disk, 21 KB are needed')
 })

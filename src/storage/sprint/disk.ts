@@ -24,4 +24,10 @@ async function describeShortage(folder: string, space: typeof diskSpace): Promis
   return freeBytes >= floor ? undefined : `${megabytes(freeBytes)} free on the disk, ${megabytes(floor)} are needed`
 }
 
-const megabytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(bytes < 10 * 1024 * 1024 ? 1 : 0)} MB`
+const megabyte = 1024 * 1024
+
+/** Kilobytes where megabytes would be `0.0`. */
+function megabytes(bytes: number): string {
+  if (bytes < megabyte / 10) return `${Math.ceil(bytes / 1024)} KB`
+  return `${(bytes / megabyte).toFixed(bytes < 10 * megabyte ? 1 : 0)} MB`
+}

@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { createRedactor } from '../../contract/redact.ts'
+import { createRedactor } from '../../contract/secrets/redact.ts'
 import { createTestFolder } from '../../../test/support/folder.ts'
 import { readLearnings } from './learnings.ts'
 

@@ -1,12 +1,12 @@
 import { join } from 'node:path'
-import type { Redact } from '../../contract/redact.ts'
+import type { Redact } from '../../contract/secrets/redact.ts'
 import { writeFileAtomic } from '../../platform/files/atomic-file.ts'
-import { readTextIfExists } from '../../platform/files/files.ts'
+import { readPlainText } from '../../platform/files/files.ts'
 
 /** Reads LEARNINGS.md of a sprint. The agent writes it, so a secret in it is removed from the file too. */
 export async function readLearnings(sprintDir: string, redact: Redact): Promise<string | undefined> {
   const file = join(sprintDir, 'LEARNINGS.md')
-  const text = await readTextIfExists(file)
+  const text = readPlainText(file)
   if (text === undefined) return undefined
   const clean = redact(text)
   if (clean !== text) await writeFileAtomic(file, clean)

@@ -1,5 +1,5 @@
 import type { Progress } from '../../contract/progress.ts'
-import { createRedactor, type Redact } from '../../contract/redact.ts'
+import { createRedactor, type Redact } from '../../contract/secrets/redact.ts'
 import { replaceIfUnchanged } from '../../platform/files/atomic-file.ts'
 import { exists, isNoSpaceError } from '../../platform/files/files.ts'
 import { EditWatch, type DetectedEdit, type EditBaseline } from '../edits/edit-watch.ts'

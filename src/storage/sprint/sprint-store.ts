@@ -1,6 +1,6 @@
 import { RalphError } from '../../contract/errors.ts'
 import type { Progress } from '../../contract/progress.ts'
-import type { Redact } from '../../contract/redact.ts'
+import type { Redact } from '../../contract/secrets/redact.ts'
 import type { FileLock } from '../../platform/files/file-lock.ts'
 import { fileSignature, isNoSpaceError, createFolder, unwritableFile } from '../../platform/files/files.ts'
 import type { ProgressStore } from '../../runtime/ports.ts'
@@ -35,9 +35,9 @@ export interface SprintStore extends ProgressStore {
   readonly flush: () => Promise<void>
   /** Checks PROGRESS.yaml for edits. */
   readonly checkForEdits: () => Promise<void>
-  /** The listener must save each edit as one fact, in order; `close()` saves the rest. */
   /** Applies the edits found so far; resolves with them. Only before there is a listener. */
   readonly settleEdits: () => Promise<ExternalChanges>
+  /** The listener must save each edit as one fact, in order; `close()` saves the rest. */
   readonly onEdited: (listener: (edited: ExternalChanges) => void) => void
   readonly close: () => Promise<void>
 }
@@ -202,9 +202,9 @@ function createSprintStore(
     flush: projection.flush,
     checkForEdits: projection.checkForEdits,
     settleEdits: saveEdits,
-    onEdited(tell) {
-      listener = tell
-      for (const edit of unsaved) tell(edit)
+    onEdited(added) {
+      listener = added
+      for (const edit of unsaved) added(edit)
     },
     async close() {
       try {

@@ -56,6 +56,20 @@ export function readSegment(bytes: Buffer, key?: Buffer): Segment {
   return { records, goodBytes: start }
 }
 
+/** Counts the records of a segment if all of them are intact and Ralph's; undefined if one is not. Parses none of them. */
+export function countIntactRecords(bytes: Buffer, key?: Buffer): { records: number; runs: number } | undefined {
+  let [records, runs, start] = [0, 0, 0]
+  while (start < bytes.length) {
+    const end = bytes.indexOf(10, start)
+    const json = end === -1 ? undefined : readLogLine(bytes.toString('utf8', start, end))
+    if (json === undefined || (key && !hasMac(json, key))) return undefined
+    records++
+    if (json.slice(0, 200).includes('"kind":"run"')) runs++
+    start = end + 1
+  }
+  return records === 0 ? undefined : { records, runs }
+}
+
 const recordStart = '{"v":1,'
 
 /** Also searches within lines: the damage may be in the newline before a record. */

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { RalphError } from '../../contract/errors.ts'
+import { RalphError, errorMessage } from '../../contract/errors.ts'
 import { Progress } from '../../contract/progress.ts'
 import { formatTimestamp } from '../../contract/time.ts'
 import { openAppendFile, type AppendFile } from '../../platform/files/append-file.ts'
@@ -130,10 +130,7 @@ function replayRecords(
     try {
       progress = applyRecord(progress, record, fold)
     } catch (cause) {
-      throw journalUnreadable(
-        file,
-        `record ${record.seq} cannot be applied: ${cause instanceof Error ? cause.message : ''}`,
-      )
+      throw journalUnreadable(file, `record ${record.seq} cannot be applied: ${errorMessage(cause)}`)
     }
     edit = record.edit ?? edit
     if (progress.rev === shownRev) shown = progress

@@ -1,14 +1,14 @@
 import { parse } from 'yaml'
-import { RalphError } from '../../contract/errors.ts'
+import { RalphError, firstErrorLine } from '../../contract/errors.ts'
 import { Progress, type Step } from '../../contract/progress.ts'
 import { writeFileAtomic } from '../../platform/files/atomic-file.ts'
 import { readTextIfExists } from '../../platform/files/files.ts'
 import { readSeedFile } from './read-seed.ts'
-import { encodeProgress } from './encode-progress.ts'
+import { encodeShownProgress, omitDerivedFields } from './shown-progress.ts'
 import { progressPath } from './sprint-folder.ts'
 import { formatYaml } from './yaml-text.ts'
 
-const header = '# Written by Ralph; what the fields mean: docs/guide/progress-yaml.md\n'
+const header = '# Written by Ralph; what the fields mean: docs/reference/progress-yaml.md\n'
 
 /**
  * Reads PROGRESS.yaml, also in the form of the seed systems; undefined if it does not exist. Throws if it cannot be read, never
@@ -36,11 +36,11 @@ export function parseProgress(text: string, file: string): Progress {
   try {
     value = parse(text, { maxAliasCount: 0 })
   } catch (cause) {
-    const reason = cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : ''
+    const reason = firstErrorLine(cause)
     throw new RalphError('PROGRESS_INVALID', `is not YAML: ${reason}`, { place: { file }, hint, cause })
   }
   const decoded = Progress.safeParse(value)
-  if (decoded.success) return sortCompletedFirst(decoded.data)
+  if (decoded.success) return sortCompletedFirst(omitDerivedFields(decoded.data))
   const problems = decoded.error.issues
     .slice(0, 3)
     .map(({ path, message }) => `${path.join('.') || 'file'}: ${message}`)
@@ -62,4 +62,4 @@ export const writeProgressFile = (sprintDir: string, progress: Progress): Promis
   writeFileAtomic(progressPath(sprintDir), formatProgress(progress))
 
 /** The text of PROGRESS.yaml. Reuses the text of parts that have not changed. */
-export const formatProgress = (progress: Progress): string => header + formatYaml(encodeProgress(progress))
+export const formatProgress = (progress: Progress): string => header + formatYaml(encodeShownProgress(progress))

@@ -80,8 +80,8 @@ export const sprintEventsFolder = (sprintDir: string): string => join(stateFolde
 
 /** A sprint that starts over must not find the attempts of an earlier one with the same numbers. */
 export async function archiveAttempts(sprintDir: string, now: number): Promise<void> {
-  const attempts = join(stateFolder(sprintDir), 'attempts')
-  for (const folder of [attempts, sprintEventsFolder(sprintDir), join(sprintDir, 'transcripts')]) {
+  const names = ['attempts', 'packed', 'transcripts'].map((name) => join(stateFolder(sprintDir), name))
+  for (const folder of new Set([...names, sprintEventsFolder(sprintDir), join(sprintDir, 'transcripts')])) {
     if (isFolder(folder)) await moveFile(folder, `${folder}-before-${now}`)
   }
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
-import { RalphError } from '../../contract/errors.ts'
+import { RalphError, errorMessage } from '../../contract/errors.ts'
 import { formatTimestamp } from '../../contract/time.ts'
 import { writeFileAtomic } from '../../platform/files/atomic-file.ts'
 import {
@@ -152,7 +152,7 @@ function describeSprint({ sprintDir, now }: Pick<BindOptions, 'sprintDir' | 'now
 
 const stateFile = (id: string): string => join(stateRoot(), id, 'sprint.json')
 
-export async function readState(id: string): Promise<SprintState | undefined> {
+async function readState(id: string): Promise<SprintState | undefined> {
   try {
     return SprintState.safeParse(JSON.parse((await readTextIfExists(stateFile(id))) ?? 'null')).data
   } catch {
@@ -172,12 +172,8 @@ const movedSprint = (sprintDir: string, { sprintDir: from }: SprintState): Ralph
   })
 
 const unwritableState = (cause: unknown): RalphError =>
-  new RalphError(
-    'STATE_UNWRITABLE',
-    `cannot keep the state of the sprint: ${cause instanceof Error ? cause.message : String(cause)}`,
-    {
-      place: { file: stateRoot() },
-      hint: 'make the folder writable, or set RALPH_HOME to a folder that you can write to',
-      cause,
-    },
-  )
+  new RalphError('STATE_UNWRITABLE', `cannot keep the state of the sprint: ${errorMessage(cause)}`, {
+    place: { file: stateRoot() },
+    hint: 'make the folder writable, or set RALPH_HOME to a folder that you can write to',
+    cause,
+  })

@@ -24,7 +24,7 @@ const isRetryable = (error: unknown): boolean => error instanceof RalphError && 
 export const isSignedOut = (error: unknown): boolean => error instanceof RalphError && error.code === 'UNAUTHENTICATED'
 
 /** Unknown and forbidden look the same to users without access. */
-export const isUnknown = (error: unknown): boolean =>
+export const isNotFound = (error: unknown): boolean =>
   error instanceof RalphError && [404, 403].includes(errorCodes[error.code].status)
 
 export type ErrorText = { readonly title: string; readonly detail?: string; readonly code?: string }

@@ -18,72 +18,105 @@ const applyIntervalMs = 120
 /** A connection that returns within this time is not reported as lost. */
 const graceMs = 2000
 
-let connection: ConnectionState = { state: 'connecting' }
-let following: SharedStream | undefined
-let watchedSprint: string | undefined
-const connectionListeners = new Set<() => void>()
-const onChanges = new Set<(changes: readonly FleetChange[]) => void>()
-
 /** The page's only subscription. Components read the cache it feeds. */
-function startLive(): () => void {
-  let waiting: FleetChange[] = []
-  let flushing: number | undefined
-  let losing: number | undefined
-  const flush = (): void => {
-    flushing = undefined
-    const changes = waiting
-    waiting = []
-    applyChanges(queryClient, changes)
-    for (const tell of onChanges) tell(changes)
+class LiveUpdates {
+  connection: ConnectionState = { state: 'connecting' }
+  readonly connectionListeners = new Set<() => void>()
+  readonly changeListeners = new Set<(changes: readonly FleetChange[]) => void>()
+  #stream: SharedStream | undefined
+  #sprintId: string | undefined
+  #waiting: FleetChange[] = []
+  #flushTimer: number | undefined
+  #lossTimer: number | undefined
+
+  start(): () => void {
+    this.#connect()
+    window.addEventListener('pagehide', this.#disconnect)
+    window.addEventListener('pageshow', this.#connect)
+    window.addEventListener('online', this.#reconnectNow)
+    document.addEventListener('visibilitychange', this.#reconnectNow)
+    return () => {
+      window.removeEventListener('pagehide', this.#disconnect)
+      window.removeEventListener('pageshow', this.#connect)
+      window.removeEventListener('online', this.#reconnectNow)
+      document.removeEventListener('visibilitychange', this.#reconnectNow)
+      window.clearTimeout(this.#lossTimer)
+      window.clearTimeout(this.#flushTimer)
+      this.#lossTimer = undefined
+      this.#flushTimer = undefined
+      this.#waiting = []
+      this.#disconnect()
+      this.#setConnection({ state: 'connecting' })
+    }
   }
-  const live = (): void => {
-    setConnection({ state: 'live', at: Date.now() })
-    if (losing === undefined) return
-    window.clearTimeout(losing)
-    losing = undefined
+
+  watchSprint(sprintId: string | undefined): void {
+    this.#sprintId = sprintId
+    this.#stream?.setSprint(sprintId)
+  }
+
+  readonly #connect = (): void => {
+    const handlers: StreamHandlers = {
+      onChange: this.#onChange,
+      onState: (state) => (state === 'live' ? this.#onLive() : this.#onLost()),
+      onScope: this.#refetchEvents,
+    }
+    this.#stream ??= canShare() ? followShared(handlers, this.#sprintId) : followAlone(handlers, this.#sprintId)
+  }
+
+  /** A page in the back/forward cache must not keep a connection: a browser has six for all of them. */
+  readonly #disconnect = (): void => {
+    this.#stream?.end()
+    this.#stream = undefined
+  }
+
+  /** The page is visible or the network is back. */
+  readonly #reconnectNow = (): void => {
+    if (!document.hidden) this.#stream?.retryNow()
+  }
+
+  readonly #onChange = (change: FleetChange): void => {
+    this.#waiting.push(change)
+    this.#flushTimer ??= window.setTimeout(this.#flush, applyIntervalMs)
+    if (this.connection.state === 'live') this.connection = { state: 'live', at: Date.now() }
+  }
+
+  readonly #flush = (): void => {
+    this.#flushTimer = undefined
+    const changes = this.#waiting
+    this.#waiting = []
+    applyChanges(queryClient, changes)
+    for (const notify of this.changeListeners) notify(changes)
+  }
+
+  #onLive(): void {
+    this.#setConnection({ state: 'live', at: Date.now() })
+    if (this.#lossTimer === undefined) return
+    window.clearTimeout(this.#lossTimer)
+    this.#lossTimer = undefined
     // Changes do not cover requests that failed during the outage, and the backend may have a new version by now.
     refetchShown(queryClient, ({ queryKey, state }) => isQueryFor(queryKey, keys.me) || state.error !== null)
   }
-  const lost = (): void => {
-    losing ??= window.setTimeout(() => setConnection({ state: 'lost', at: connection.at }), graceMs)
+
+  #onLost(): void {
+    this.#lossTimer ??= window.setTimeout(() => this.#setConnection({ state: 'lost', at: this.connection.at }), graceMs)
     // A refused event stream does not say why; this request does. A user without access has to sign in.
     refetchShown(queryClient, ({ queryKey }) => isQueryFor(queryKey, keys.me))
   }
-  const onChange = (change: FleetChange): void => {
-    waiting.push(change)
-    flushing ??= window.setTimeout(flush, applyIntervalMs)
-    if (connection.state === 'live') connection = { state: 'live', at: Date.now() }
+
+  /** The backend sends events inside a sprint only to pages that show it, so refetch what is known of it. */
+  readonly #refetchEvents = (): void => {
+    const sprintId = this.#sprintId
+    if (sprintId !== undefined) refetchShown(queryClient, ({ queryKey }) => isQueryFor(queryKey, keys.events(sprintId)))
   }
-  const handlers = {
-    onChange,
-    onState: (state: 'live' | 'lost') => (state === 'live' ? live() : lost()),
-    onScope: refetchEvents,
-  }
-  const connect = (): void => {
-    following ??= canShare() ? followShared(handlers, watchedSprint) : followAlone(handlers, watchedSprint)
-  }
-  connect()
-  window.addEventListener('pagehide', disconnect)
-  window.addEventListener('pageshow', connect)
-  window.addEventListener('online', reconnectNow)
-  document.addEventListener('visibilitychange', reconnectNow)
-  return () => {
-    window.removeEventListener('pagehide', disconnect)
-    window.removeEventListener('pageshow', connect)
-    window.removeEventListener('online', reconnectNow)
-    document.removeEventListener('visibilitychange', reconnectNow)
-    window.clearTimeout(losing)
-    window.clearTimeout(flushing)
-    disconnect()
-    setConnection({ state: 'connecting' })
+
+  #setConnection(next: ConnectionState): void {
+    this.connection = next
+    for (const changed of this.connectionListeners) changed()
   }
 }
 
-/** A page in the back/forward cache must not keep a connection: a browser has six for all of them. */
-function disconnect(): void {
-  following?.end()
-  following = undefined
-}
+const liveUpdates = new LiveUpdates()
 
 /** A stream of its own, where tabs cannot share one. */
 function followAlone(handlers: StreamHandlers, sprintId: string | undefined): SharedStream {
@@ -98,45 +131,24 @@ function followAlone(handlers: StreamHandlers, sprintId: string | undefined): Sh
   }
 }
 
-/** The page is visible or the network is back, so reconnect immediately. */
-const reconnectNow = (): void => {
-  if (!document.hidden) following?.retryNow()
-}
-
-/** The backend sends events inside a sprint only to pages that show it, so refetch what is known of it. */
-function refetchEvents(): void {
-  const sprintId = watchedSprint
-  if (sprintId !== undefined) refetchShown(queryClient, ({ queryKey }) => isQueryFor(queryKey, keys.events(sprintId)))
-}
-
-function watchSprintEvents(sprintId: string | undefined): void {
-  watchedSprint = sprintId
-  following?.setSprint(sprintId)
-}
-
 const isQueryFor = (key: readonly unknown[], of: readonly string[]): boolean => of.every((part, at) => key[at] === part)
 
 /** Keeps the page up to date while it is shown, including the events of the sprint it shows. */
 export function useLiveUpdates(sprintId: string | undefined): void {
-  useEffect(() => watchSprintEvents(sprintId), [sprintId])
-  useEffect(startLive, [])
+  useEffect(() => liveUpdates.watchSprint(sprintId), [sprintId])
+  useEffect(() => liveUpdates.start(), [])
 }
 
-export function subscribeToConnection(listener: (changes: readonly FleetChange[]) => void): () => void {
-  onChanges.add(listener)
-  return () => onChanges.delete(listener)
+export function subscribeToChanges(listener: (changes: readonly FleetChange[]) => void): () => void {
+  liveUpdates.changeListeners.add(listener)
+  return () => liveUpdates.changeListeners.delete(listener)
 }
 
 export const useConnection = (): ConnectionState =>
   useSyncExternalStore(
     (changed) => {
-      connectionListeners.add(changed)
-      return () => connectionListeners.delete(changed)
+      liveUpdates.connectionListeners.add(changed)
+      return () => liveUpdates.connectionListeners.delete(changed)
     },
-    () => connection,
+    () => liveUpdates.connection,
   )
-
-function setConnection(next: ConnectionState): void {
-  connection = next
-  for (const changed of connectionListeners) changed()
-}

@@ -2,7 +2,7 @@ import { useEffect } from 'react'
 import type { FleetChange } from '../../contract/fleet/event.ts'
 import type { SprintQuestion } from '../../contract/fleet/question.ts'
 import { api } from './api.ts'
-import { subscribeToConnection } from './live.ts'
+import { subscribeToChanges } from './live.ts'
 
 const key = 'ralph.notify'
 
@@ -24,7 +24,7 @@ export const dropNotifications = (): void => localStorage.setItem(key, 'off')
 export function useNotifications(): void {
   useEffect(
     () =>
-      subscribeToConnection((changes) => {
+      subscribeToChanges((changes) => {
         if (!wantsNotifications()) return
         for (const question of newQuestions(changes)) showNotification(question)
       }),

@@ -2,7 +2,13 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { AgentPrompt } from '../../contract/fleet/prompt.ts'
 import { api } from './api.ts'
 import { hasHole, recallEvents } from './recent-events.ts'
-import { appendToWindow, openWindow, type TranscriptScope, type TranscriptWindow } from './transcript-window.ts'
+import {
+  appendToWindow,
+  openMiddle,
+  openWindow,
+  type TranscriptScope,
+  type TranscriptWindow,
+} from './transcript-window.ts'
 
 /** Query cache keys. `live.ts` writes to the same ones. */
 export const keys = {
@@ -108,7 +114,13 @@ export const transcriptQuery = (sprintId: string, scope: TranscriptScope) =>
     queryKey: [...keys.events(sprintId), scope],
     queryFn: async ({ signal }): Promise<TranscriptWindow> => {
       const load = async (): Promise<TranscriptWindow> => {
-        const window = openWindow(await api.listEvents({ sprintId, ...scope, limit: eventsPageSize }, { signal }))
+        const { at, ...filter } = scope
+        const list = (part: { before?: number; after?: number }) =>
+          api.listEvents({ sprintId, ...filter, ...part, limit: eventsPageSize }, { signal })
+        const window =
+          at === undefined
+            ? openWindow(await list({}))
+            : openMiddle(...(await Promise.all([list({ before: at }), list({ after: at - 1 })])))
         return appendToWindow(window, recallEvents(sprintId), scope)
       }
       const window = await load()
@@ -116,6 +128,24 @@ export const transcriptQuery = (sprintId: string, scope: TranscriptScope) =>
     },
     structuralSharing: false,
     gcTime: 60_000,
+  })
+
+/** The reason that Ralph gave when it refused the claim of an iteration; empty if it gave none. */
+export const claimReasonQuery = (sprintId: string, iteration: number) =>
+  queryOptions({
+    queryKey: [...keys.iterations(sprintId), 'claim-reason', iteration],
+    queryFn: async ({ signal }) => {
+      const scope = { sprintId, iteration, kind: 'other', limit: 200 } as const
+      const { items } = await api.listEvents(scope, { signal })
+      return items.flatMap(({ event }) => (event.type === 'claim-refused' ? [event.reason] : []))[0] ?? ''
+    },
+  })
+
+export const outlineQuery = (sprintId: string) =>
+  queryOptions({
+    queryKey: [...keys.iterations(sprintId), 'outline'],
+    queryFn: ({ signal }) => api.outlineSprint({ sprintId }, { signal }),
+    staleTime: 10_000,
   })
 
 export const diffQuery = (sprintId: string, range: { readonly from?: number; readonly to?: number }) =>

@@ -44,24 +44,24 @@ export function followShared(handlers: StreamHandlers, firstSprint: string | und
   const channel = new BroadcastChannel(channelName)
   const leaving = new AbortController()
   let sprintId = firstSprint
-  let inScope: readonly string[] = []
+  let streamedSprints: readonly string[] = []
   let leader: StreamLeader | undefined
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- channels reach only pages of this origin
   const send = (message: TabMessage): void => channel.postMessage(message)
   const onState = (state: 'live' | 'lost', sprintIds: readonly string[]): void => {
-    const isNew = sprintId !== undefined && sprintIds.includes(sprintId) && !inScope.includes(sprintId)
-    inScope = sprintIds
+    const isNew = sprintId !== undefined && sprintIds.includes(sprintId) && !streamedSprints.includes(sprintId)
+    streamedSprints = sprintIds
     handlers.onState(state)
     if (isNew) handlers.onScope()
   }
-  const hello = (isNew: boolean): void => {
+  const announceTab = (isNew: boolean): void => {
     if (leader) leader.setSprint(tab, sprintId)
     else send({ type: 'hello', tab, isNew, ...(sprintId !== undefined && { sprintId }) })
   }
   channel.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
     const message = TabMessage.parse(data)
     leader?.onMessage(message)
-    if (message.type === 'leader') hello(false)
+    if (message.type === 'leader') announceTab(false)
     else if (message.type === 'change')
       handlers.onChange(z.decode(FleetChange, z.custom<never>().parse(message.change)))
     else if (message.type === 'state') onState(message.state, message.sprintIds)
@@ -73,12 +73,12 @@ export function followShared(handlers: StreamHandlers, firstSprint: string | und
       leaving.signal.addEventListener('abort', () => resolve())
     })
   navigator.locks.request(channelName, { signal: leaving.signal }, lead).catch(() => undefined)
-  hello(true)
+  announceTab(true)
   return {
     setSprint: (next) => {
       if (next === sprintId) return
       sprintId = next
-      hello(false)
+      announceTab(false)
     },
     retryNow: () => (leader ? leader.retryNow() : send({ type: 'retry' })),
     end: () => {
@@ -105,10 +105,10 @@ interface StreamLeader extends Pick<ChangeFollower, 'retryNow' | 'end'> {
 
 /** The tab that has the connection. It follows the sprints that any tab shows. */
 function createLeader({ tab, sprintId, send, onChange, onState }: LeaderParts): StreamLeader {
-  const shown = new Map([[tab, sprintId]])
+  const sprintByTab = new Map([[tab, sprintId]])
   let state: 'live' | 'lost' = 'lost'
-  const sprintIds = (): string[] => [...new Set([...shown.values()].filter((id) => id !== undefined))].toSorted()
-  const scope = () => (shown.size === 0 || sprintIds().length === 0 ? {} : { sprintId: sprintIds().join(',') })
+  const sprintIds = (): string[] => [...new Set([...sprintByTab.values()].filter((id) => id !== undefined))].toSorted()
+  const scope = () => (sprintByTab.size === 0 || sprintIds().length === 0 ? {} : { sprintId: sprintIds().join(',') })
   const report = (next: 'live' | 'lost'): void => {
     state = next
     send({ type: 'state', state, sprintIds: sprintIds() })
@@ -124,8 +124,8 @@ function createLeader({ tab, sprintId, send, onChange, onState }: LeaderParts): 
     },
     { scope: scope() },
   )
-  const setSprint = (of: string, id: string | undefined): void => {
-    shown.set(of, id)
+  const setSprint = (tabId: string, id: string | undefined): void => {
+    sprintByTab.set(tabId, id)
     follower.setScope(scope())
   }
   send({ type: 'leader' })
@@ -135,7 +135,7 @@ function createLeader({ tab, sprintId, send, onChange, onState }: LeaderParts): 
     end: follower.end,
     onMessage: (message) => {
       if (message.type === 'retry') follower.retryNow()
-      if (message.type === 'bye' && shown.delete(message.tab)) follower.setScope(scope())
+      if (message.type === 'bye' && sprintByTab.delete(message.tab)) follower.setScope(scope())
       if (message.type !== 'hello') return
       setSprint(message.tab, message.sprintId)
       if (!message.isNew) return

@@ -1,18 +1,24 @@
 import type { StoredEvent } from '../../contract/fleet/event.ts'
+import { editTools } from '../../contract/tool-names.ts'
 
 /** The requested part of a transcript. */
 export type TranscriptScope = {
   readonly iteration?: number | undefined
   readonly search?: string | undefined
-  readonly kind?: 'text' | 'tool' | 'other' | undefined
+  readonly kind?: TranscriptKind | undefined
+  /** The sequence number to open it at; absent: at its newest end. */
+  readonly at?: number | undefined
 }
+
+export const transcriptKinds = ['text', 'tool', 'other', 'error', 'edit'] as const
+export type TranscriptKind = (typeof transcriptKinds)[number]
 
 /** The loaded part of a transcript, oldest first. */
 export type TranscriptWindow = {
   readonly events: readonly StoredEvent[]
   /** Cursor to older events; absent at the beginning. */
   readonly older?: string | undefined
-  /** The newest events were dropped to make room for older ones; new ones are ignored until a refetch. */
+  /** It ends before the newest event: it was opened further back, or dropped the newest to make room for older ones. */
   readonly detached: boolean
   /** The oldest events were dropped to make room for new ones. */
   readonly cut: boolean
@@ -29,6 +35,27 @@ export const openWindow = ({ items, next }: TranscriptPage): TranscriptWindow =>
   detached: false,
   cut: false,
 })
+
+/** A part in the middle: the events up to the wanted one, and those after it, oldest first. */
+export const openMiddle = (before: TranscriptPage, after: TranscriptPage): TranscriptWindow => ({
+  events: [...before.items.toReversed(), ...after.items],
+  older: before.next,
+  detached: after.next !== undefined,
+  cut: false,
+})
+
+/** Adds the next newer events, oldest first. */
+export function appendPage(shown: TranscriptWindow, { items, next }: TranscriptPage): TranscriptWindow {
+  const last = shown.events.at(-1)?.seq ?? -1
+  const events = [...shown.events, ...items.filter(({ seq }) => seq > last)]
+  const dropped = events.length > windowSize
+  return {
+    events: events.slice(-windowSize),
+    ...(!dropped && shown.older !== undefined && { older: shown.older }),
+    detached: next !== undefined,
+    cut: shown.cut || dropped,
+  }
+}
 
 export function prependPage(shown: TranscriptWindow, { items, next }: TranscriptPage): TranscriptWindow {
   const first = shown.events[0]?.seq ?? Number.POSITIVE_INFINITY
@@ -58,12 +85,24 @@ export function appendToWindow(
 
 function matchesScope({ event }: StoredEvent, { iteration, search, kind }: TranscriptScope): boolean {
   if (iteration !== undefined && (!('iteration' in event) || event.iteration !== iteration)) return false
-  if (kind !== undefined && transcriptEventKind(event) !== kind) return false
+  if (kind !== undefined && !hasKind(event, kind)) return false
   return search === undefined || JSON.stringify(event).toLowerCase().includes(search.toLowerCase())
 }
 
-function transcriptEventKind(event: StoredEvent['event']): 'text' | 'tool' | 'other' {
-  if (event.type !== 'agent') return 'other'
-  if (event.event.kind === 'text' || event.event.kind === 'tool') return event.event.kind
-  return 'other'
+/** As the backend filters; both must find the same events. */
+function hasKind(event: StoredEvent['event'], kind: TranscriptKind): boolean {
+  const said = event.type === 'agent' ? event.event : undefined
+  switch (kind) {
+    case 'text':
+    case 'tool':
+      return said?.kind === kind
+    case 'other':
+      return said?.kind !== 'text' && said?.kind !== 'tool'
+    case 'edit':
+      return said?.kind === 'tool' && said.phase === 'start' && editTools.includes(said.name ?? '')
+    case 'error':
+      if (said) return said.kind === 'tool' && said.phase === 'end' && said.ok === false
+      if (event.type === 'check-ended') return !event.result.passed
+      return event.type === 'attempt-failed' || event.type === 'claim-refused'
+  }
 }

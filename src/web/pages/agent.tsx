@@ -1,7 +1,8 @@
+import { isNotesProtocol } from '../../contract/way.ts'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import type { FleetRow } from '../../contract/fleet/agent.ts'
-import { agentQuery, promptsQuery } from '../data/queries.ts'
+import { agentQuery, sprintsQuery, promptsQuery } from '../data/queries.ts'
 import { AccessList } from '../features/agent/access-list.tsx'
 import { AgentHeader } from '../features/agent/agent-header.tsx'
 import { PromptComposer } from '../features/agent/composer.tsx'
@@ -11,11 +12,12 @@ import { RalphIndicator } from '../features/agent/ralph-indicator.tsx'
 import { SprintList } from '../features/agent/sprint-list.tsx'
 import { ErrorPage } from '../shell/error-page.tsx'
 import { useTitle } from '../shell/title.ts'
-import { Card } from '../ui/card.tsx'
+import { Card, CardHead } from '../ui/card.tsx'
+import { WithAside } from '../ui/with-aside.tsx'
 import { ProblemNotice, Skeleton, SkeletonRows } from '../ui/states.tsx'
 import { Tabs } from '../ui/tabs.tsx'
 import { PromptTranscript } from './prompt-transcript.tsx'
-import { isUnknown, describeError } from '../data/api.ts'
+import { isNotFound, describeError } from '../data/api.ts'
 import { NotesCard } from './notes-card.tsx'
 
 const route = getRouteApi('/agents/$agentId')
@@ -26,49 +28,59 @@ export function AgentPage() {
   const agent = useQuery(agentQuery(agentId))
   useTitle(agent.data?.agent.name ?? 'Agent')
   if (agent.isPending) return <AgentSkeleton />
-  if (agent.isLoadingError || isUnknown(agent.error))
+  if (agent.isLoadingError || isNotFound(agent.error))
     return <ErrorPage error={agent.error} reset={() => void agent.refetch()} />
   return <AgentView key={agentId} row={agent.data} />
+}
+
+/** Only Ralph Mode gives an agent notes. */
+function AgentNotes({ agentId }: { agentId: string }) {
+  const { data = [] } = useQuery(sprintsQuery(agentId))
+  return data.some(({ protocol }) => isNotesProtocol(protocol)) ? <NotesCard agentId={agentId} /> : null
 }
 
 function AgentView({ row }: { row: FleetRow }) {
   const { tab = 'queue' } = route.useSearch()
   const navigate = route.useNavigate()
   const mayWrite = row.access !== 'read' && row.agent.state !== 'archived'
-  const start = (): void => void navigate({ search: (all) => ({ ...all, start: row.agent.id }) })
+  const openStartDialog = (): void => void navigate({ search: (all) => ({ ...all, start: row.agent.id }) })
   const tabs = [
     { key: 'queue', label: 'Prompts' },
-    { key: 'sprints', label: 'Sprints' },
     { key: 'conversations', label: 'Past conversations' },
-    { key: 'notes', label: 'Notes' },
     ...(row.access === 'owner' ? [{ key: 'access' as const, label: 'Access' }] : []),
   ] as const
   return (
-    <div className="mx-auto max-w-4xl">
-      <AgentHeader row={row} mayWrite={mayWrite} onRalphMode={start} />
-      <RalphIndicator row={row} mayWrite={mayWrite} />
-      {mayWrite && <PromptComposer row={row} />}
-      <Card>
-        <Tabs
-          tabs={tabs}
-          value={tab}
-          onChange={(next) =>
-            void navigate({ search: { tab: next === 'queue' ? undefined : next }, replace: true, resetScroll: false })
-          }
-          label="About this agent"
-        >
-          {tab === 'queue' && <AgentQueue row={row} mayWrite={mayWrite} />}
-          {tab === 'sprints' && <SprintList agentId={row.agent.id} />}
-          {tab === 'conversations' && <ConversationList agentId={row.agent.id} />}
-          {tab === 'notes' && (
-            <div className="p-3.5">
-              <NotesCard agentId={row.agent.id} />
-            </div>
-          )}
-          {tab === 'access' && <AccessList agentId={row.agent.id} />}
-        </Tabs>
-      </Card>
-    </div>
+    <>
+      <AgentHeader row={row} mayWrite={mayWrite} onRalphMode={openStartDialog} />
+      <WithAside
+        aside={
+          <>
+            <Card label="Sprints">
+              <CardHead>Sprints</CardHead>
+              <SprintList agentId={row.agent.id} />
+            </Card>
+            <AgentNotes agentId={row.agent.id} />
+          </>
+        }
+      >
+        <RalphIndicator row={row} mayWrite={mayWrite} />
+        {mayWrite && <PromptComposer row={row} />}
+        <Card>
+          <Tabs
+            tabs={tabs}
+            value={tab}
+            onChange={(next) =>
+              void navigate({ search: { tab: next === 'queue' ? undefined : next }, replace: true, resetScroll: false })
+            }
+            label="About this agent"
+          >
+            {tab === 'queue' && <AgentQueue row={row} mayWrite={mayWrite} />}
+            {tab === 'conversations' && <ConversationList agentId={row.agent.id} />}
+            {tab === 'access' && <AccessList agentId={row.agent.id} />}
+          </Tabs>
+        </Card>
+      </WithAside>
+    </>
   )
 }
 
@@ -90,7 +102,7 @@ function waitingReason({ agent, machine }: FleetRow): string | undefined {
 }
 
 const AgentSkeleton = () => (
-  <div role="status" aria-label="Loading" className="mx-auto max-w-4xl space-y-3.5">
+  <div role="status" aria-label="Loading" className="space-y-3.5">
     <Skeleton className="h-7 w-64" />
     <Skeleton className="h-24 rounded-[10px]" />
     <Skeleton className="h-72 rounded-[10px]" />

@@ -1,26 +1,30 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { useDeferredValue } from 'react'
+import { useDeferredValue, useState } from 'react'
 import type { FleetRow } from '../../contract/fleet/agent.ts'
 import { describeError } from '../data/api.ts'
 import { useConnection } from '../data/live.ts'
 import { useNow } from '../ui/now.ts'
-import { agentsQuery, machinesQuery, meQuery, usageQuery } from '../data/queries.ts'
+import { agentsQuery, machinesQuery, usageQuery } from '../data/queries.ts'
 import { AgentTable } from '../features/fleet/agent-table.tsx'
+import { BulkBar } from '../features/fleet/bulk-bar.tsx'
 import { Counters } from '../features/fleet/counters.tsx'
-import { ConnectMachine } from '../features/machines/connect-machine.tsx'
+import { FirstScreen } from '../features/fleet/first-screen.tsx'
 import { useKeys } from '../shell/shortcuts.ts'
 import { useTitle } from '../shell/title.ts'
-import { Button } from '../ui/button.tsx'
 import { Card } from '../ui/card.tsx'
 import { Select } from '../ui/field.tsx'
 import { SearchField } from '../ui/search-field.tsx'
 import { EmptyState, ProblemNotice, Skeleton, SkeletonRows } from '../ui/states.tsx'
 import type { SituationGroup } from '../../words/sprint-state.ts'
+import { fleetGroupings, type FleetGrouping, groupFleet, groupingWords } from '../words/fleet-groups.ts'
 import { fleetOrders, orderWords, sortFleet, type FleetOrder } from '../words/fleet-order.ts'
 import { describeSituation } from '../words/situation.ts'
 
 const route = getRouteApi('/')
+
+/** With more agents than this, the user is no newcomer. */
+const maxNewcomerAgents = 8
 
 /** The fleet: who needs you, who is working, and the cost. */
 export function FleetPage() {
@@ -28,7 +32,11 @@ export function FleetPage() {
   const now = useNow()
   const agents = useQuery(agentsQuery)
   const usage = useQuery(usageQuery)
-  const { show, q, sort = 'need', machine } = route.useSearch()
+  const { data: machines = [] } = useQuery(machinesQuery)
+  const { show, q, sort = 'need', machine, group } = route.useSearch()
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
+  const select = (id: string): void =>
+    setSelected((before) => new Set(before.has(id) ? [...before].filter((other) => other !== id) : [...before, id]))
   useKeys(rowKeys)
   const navigate = route.useNavigate()
   const live = useConnection()
@@ -53,18 +61,28 @@ export function FleetPage() {
       (machine === undefined || row.machine.name === machine) &&
       matchesName(row, wanted),
   )
+  const picked = shown.filter(({ agent }) => selected.has(agent.id))
   return (
     <>
       <h1 className="sr-only">Fleet</h1>
+      {rows.every(({ sprint }) => !sprint) && rows.length <= maxNewcomerAgents && <FirstScreen rows={rows} />}
       {rows.length > 0 && <Counters rows={rows} now={now} shown={show} todayUsd={usage.data?.todayUsd} />}
-      {rows.length > 8 && (
+      {rows.length > 4 && (
         <div className="mb-3 flex flex-wrap gap-2">
           <SearchField label="Find an agent" value={q ?? ''} onChange={setQuery} className="w-72 max-w-full" />
           <FleetView rows={rows} />
         </div>
       )}
-      {rows.length === 0 && <NoAgents />}
-      {shown.length > 0 && <AgentTable rows={shown} now={now} stale={live.state === 'lost'} />}
+      {picked.length > 0 && <BulkBar rows={picked} onClear={() => setSelected(new Set())} />}
+      {shown.length > 0 && (
+        <AgentTable
+          items={groupFleet(shown, group, { machines, now })}
+          now={now}
+          stale={live.state === 'lost'}
+          selected={selected}
+          onSelect={select}
+        />
+      )}
       {rows.length > 0 && shown.length === 0 && <NothingFound show={show} />}
     </>
   )
@@ -72,11 +90,14 @@ export function FleetPage() {
 
 /** The order and the machine, kept in the URL: a bookmark is a saved view. */
 function FleetView({ rows }: { rows: readonly FleetRow[] }) {
-  const { sort = 'need', machine } = route.useSearch()
+  const { sort = 'need', machine, group } = route.useSearch()
   const navigate = route.useNavigate()
   const names = [...new Set(rows.map((row) => row.machine.name))].toSorted()
-  const change = (search: { sort?: FleetOrder | undefined; machine?: string | undefined }): void =>
-    void navigate({ search: (all) => ({ ...all, ...search }), replace: true, resetScroll: false })
+  const change = (search: {
+    sort?: FleetOrder | undefined
+    machine?: string | undefined
+    group?: FleetGrouping | undefined
+  }): void => void navigate({ search: (all) => ({ ...all, ...search }), replace: true, resetScroll: false })
   return (
     <>
       <Select
@@ -93,6 +114,17 @@ function FleetView({ rows }: { rows: readonly FleetRow[] }) {
         value={machine ?? ''}
         options={[{ value: '', label: 'All machines' }, ...names.map((name) => ({ value: name, label: name }))]}
         onChoose={(value) => change({ machine: value === '' ? undefined : value })}
+        className="w-44"
+      />
+      <Select
+        label="Group"
+        hideLabel
+        value={group ?? ''}
+        options={[
+          { value: '', label: 'No groups' },
+          ...fleetGroupings.map((each) => ({ value: each, label: groupingWords[each] })),
+        ]}
+        onChoose={(value) => change({ group: fleetGroupings.find((each) => each === value) })}
         className="w-44"
       />
     </>
@@ -145,38 +177,6 @@ function NothingFound({ show }: { show: SituationGroup | undefined }) {
           Show all agents
         </Link>
       </EmptyState>
-    </Card>
-  )
-}
-
-/** The first screen for new users: one sentence, and the next step. */
-function NoAgents() {
-  const machines = useQuery(machinesQuery)
-  const me = useQuery(meQuery)
-  const navigate = route.useNavigate()
-  const reachable = machines.data?.filter((machine) => machine.reachable) ?? []
-  if (machines.isPending) return null
-  return (
-    <Card>
-      {reachable.length > 0 ? (
-        <EmptyState title="No agent yet">
-          <p className="mb-4">
-            {me.data?.project === undefined
-              ? `An agent is a folder on a machine where an agent program works. ${reachable.map(({ name }) => name).join(', ')} can run one.`
-              : `Start Ralph Mode in ${me.data.project}, or run a sprint with “ralph run” in a terminal: it appears here.`}
-          </p>
-          <Button kind="primary" onClick={() => void navigate({ search: { start: 'any' } })}>
-            Start Ralph Mode
-          </Button>
-        </EmptyState>
-      ) : (
-        <EmptyState title="Connect a machine to get started">
-          <p className="mb-4">
-            Agents run on your machines. A machine connects to this backend; it needs no open port.
-          </p>
-          <ConnectMachine machines={machines.data?.length ?? 0} />
-        </EmptyState>
-      )}
     </Card>
   )
 }

@@ -10,6 +10,7 @@ import { NotifyMe } from '../features/questions/notify-me.tsx'
 import { useTitle } from '../shell/title.ts'
 import { Card, CardHead } from '../ui/card.tsx'
 import { EmptyState, ProblemNotice, Skeleton } from '../ui/states.tsx'
+import { WithAside } from '../ui/with-aside.tsx'
 
 const route = getRouteApi('/needs-you')
 
@@ -18,7 +19,7 @@ export function InboxPage() {
   useTitle('Needs you')
   const questions = useQuery(questionsQuery)
   const { question: focused } = route.useSearch()
-  if (questions.isPending) return <Skeleton className="mx-auto h-40 max-w-4xl rounded-[10px]" />
+  if (questions.isPending) return <Skeleton className="h-40 rounded-[10px]" />
   if (questions.isLoadingError)
     return (
       <Card>
@@ -28,28 +29,35 @@ export function InboxPage() {
   const open = questions.data.filter(({ status }) => status === 'open').toSorted((a, b) => a.askedAt - b.askedAt)
   const past = questions.data.filter(({ status }) => status !== 'open')
   return (
-    <div className="mx-auto max-w-4xl">
+    <>
       <div className="mb-3.5 flex items-center gap-4">
         <h1 className="flex-1 text-xl font-semibold tracking-tight">Needs you</h1>
         <NotifyMe />
       </div>
-      {open.length === 0 && (
-        <Card className="mb-3.5">
-          <EmptyState title="You're all caught up">
-            Questions from agents appear here as soon as they are asked.
-          </EmptyState>
-        </Card>
-      )}
-      {open.map((question) => (
-        <OpenQuestion key={question.id} question={question} focused={question.id === focused} />
-      ))}
-      {past.length > 0 && (
-        <Card>
-          <CardHead>Settled</CardHead>
-          <PastQuestions questions={past} />
-        </Card>
-      )}
-    </div>
+      <WithAside
+        aside={
+          <Card>
+            <CardHead>Settled</CardHead>
+            {past.length > 0 ? (
+              <PastQuestions questions={past} />
+            ) : (
+              <p className="px-3.5 py-3 text-dim">No answers yet.</p>
+            )}
+          </Card>
+        }
+      >
+        {open.length === 0 && (
+          <Card className="mb-3.5">
+            <EmptyState title="You're all caught up">
+              Questions from agents appear here as soon as they are asked.
+            </EmptyState>
+          </Card>
+        )}
+        {open.map((question) => (
+          <OpenQuestion key={question.id} question={question} focused={question.id === focused} />
+        ))}
+      </WithAside>
+    </>
   )
 }
 

@@ -17,7 +17,7 @@ export function MachinesPage() {
   const me = useQuery(meQuery)
   const [connecting, setConnecting] = useState(false)
   const admin = me.data?.user.role === 'admin'
-  if (machines.isPending) return <Skeleton className="mx-auto h-48 max-w-5xl rounded-[10px]" />
+  if (machines.isPending) return <Skeleton className="h-48 rounded-[10px]" />
   if (machines.isLoadingError)
     return (
       <Card>
@@ -25,7 +25,7 @@ export function MachinesPage() {
       </Card>
     )
   return (
-    <div className="mx-auto max-w-5xl">
+    <>
       <div className="mb-3.5 flex items-center">
         <h1 className="flex-1 text-xl font-semibold tracking-tight">Machines</h1>
         {admin && (
@@ -41,7 +41,7 @@ export function MachinesPage() {
           </EmptyState>
         </Card>
       )}
-      <div className="grid grid-cols-2 gap-3.5 max-md:grid-cols-1">
+      <div className="grid grid-cols-[repeat(auto-fill,minmax(min(100%,400px),1fr))] gap-3.5">
         {machines.data.map((machine) => (
           <MachineCard key={machine.id} machine={machine} admin={admin} />
         ))}
@@ -53,9 +53,9 @@ export function MachinesPage() {
         description="It connects to this backend and needs no open port."
       >
         <DialogBody>
-          <ConnectMachine machines={machines.data.length} />
+          <ConnectMachine machines={machines.data.filter(({ reachable }) => reachable).length} />
         </DialogBody>
       </Dialog>
-    </div>
+    </>
   )
 }

@@ -18,7 +18,7 @@ export function SettingsPage() {
   const { tab = 'you' } = route.useSearch()
   const navigate = route.useNavigate()
   const me = useQuery(meQuery)
-  if (!me.data) return <Skeleton className="mx-auto h-64 max-w-4xl rounded-[10px]" />
+  if (!me.data) return <Skeleton className="h-64 rounded-[10px]" />
   const admin = me.data.user.role === 'admin'
   const tabs = [
     { key: 'you', label: 'You' },
@@ -32,8 +32,8 @@ export function SettingsPage() {
       : []),
   ] as const
   return (
-    <div className="mx-auto max-w-4xl">
-      <h1 className="mb-3.5 text-xl font-semibold tracking-tight">Settings</h1>
+    <>
+      <h1 className="mb-3.5 flex min-h-7.5 items-center text-xl font-semibold tracking-tight">Settings</h1>
       <Card>
         <Tabs
           tabs={tabs}
@@ -49,6 +49,6 @@ export function SettingsPage() {
         </Tabs>
       </Card>
       <p className="mt-3 text-center text-sm text-faint">Ralph {me.data.version}</p>
-    </div>
+    </>
   )
 }

@@ -3,6 +3,7 @@ import type { FleetSprint } from '../../contract/fleet/sprint.ts'
 import type { IterationRecord } from '../../contract/progress.ts'
 import { diffQuery } from '../data/queries.ts'
 import { Receipt } from '../features/sprint/receipt.tsx'
+import { ClaimsCard } from '../features/sprint/claims-card.tsx'
 import { ProofCard } from '../features/sprint/proof-card.tsx'
 import { RestoreButton } from '../features/sprint/restore.tsx'
 import { CallInspector } from '../features/transcript/inspector.tsx'
@@ -36,7 +37,9 @@ export function SidePanel({ sprint, iterations, chosen, call, mayWrite, set }: S
           <CallInspector sprintId={sprint.id} call={call} onClose={() => set({ event: undefined })} />
         </Card>
       )}
-      {claim && <ProofCard sprint={sprint} record={claim} />}
+      {claim && <ProofCard sprint={sprint} record={claim} mayWrite={mayWrite} />}
+      {iterations.length === 0 && <NoClaimYet />}
+      <ClaimsCard iterations={iterations} shown={claim?.number} onChoose={(i) => set({ i })} />
       <ChangedFiles sprint={sprint} number={record?.number} scoped={chosen !== undefined} set={set} />
       {record && (
         <Card label="Receipt">
@@ -56,6 +59,17 @@ export function SidePanel({ sprint, iterations, chosen, call, mayWrite, set }: S
     </div>
   )
 }
+
+/** Before the first receipt: what this column is for. */
+const NoClaimYet = () => (
+  <Card label="Proof">
+    <CardHead>Proof</CardHead>
+    <p className="px-3.5 py-3 text-dim">
+      No claim yet. When the agent says that it is done, Ralph runs the checks itself in a clean copy, with the tests of
+      the start, and shows here what they prove.
+    </p>
+  </Card>
+)
 
 type ChangedFilesProps = {
   readonly sprint: FleetSprint

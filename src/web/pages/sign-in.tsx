@@ -1,29 +1,54 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { api, type ErrorText, describeError } from '../data/api.ts'
 import { keys, waysToSignInQuery } from '../data/queries.ts'
 import { useTitle } from '../shell/title.ts'
 import { TextInput } from '../ui/field.tsx'
-import { Button } from '../ui/button.tsx'
+import { Button, buttonLook } from '../ui/button.tsx'
+import { classes } from '../ui/classes.ts'
+
+const route = getRouteApi('/sign-in')
+
+const refusals: Readonly<Record<string, string>> = {
+  FORBIDDEN: 'Your account may not use this Ralph',
+  TICKET_INVALID: 'The sign-in took too long',
+  UNAUTHENTICATED: 'Your organisation did not sign you in',
+}
 
 /** The ticket is in the URL fragment, which no server and no log ever sees, and works once. */
 export function SignInPage() {
   useTitle('Sign in')
   const [problem, setProblem] = useState<ErrorText>()
   const [ticket, setTicket] = useState('')
+  const { refused } = route.useSearch()
   const ways = useQuery(waysToSignInQuery)
   const signIn = useSignIn(setProblem)
   useTicketInAddress(signIn)
   return (
-    <main className="mx-auto flex min-h-dvh max-w-sm flex-col justify-center gap-4 px-5 pb-24">
+    <main
+      id="content"
+      tabIndex={-1}
+      className="mx-auto flex outline-none min-h-dvh max-w-sm flex-col justify-center gap-4 px-5 pb-24"
+    >
       <img src="/icon.svg" alt="" className="size-9" />
       <h1 className="text-xl font-semibold tracking-tight">Sign in to Ralph</h1>
+      {refused !== undefined && !problem && <RefusedNotice code={refused} />}
       {problem && (
         <p role="alert" className="rounded-md bg-bad-bg px-3 py-2 text-bad">
           {problem.title}
           {problem.detail !== undefined && <span className="block text-dim">{problem.detail}</span>}
         </p>
+      )}
+      {ways.data?.organisation === true && (
+        <>
+          <a href="/auth/start" className={classes(buttonLook('primary'), 'h-9 justify-center')}>
+            Sign in with your organisation
+          </a>
+          <p className="flex items-center gap-3 text-sm text-faint before:h-px before:flex-1 before:bg-line after:h-px after:flex-1 after:bg-line">
+            or with a ticket
+          </p>
+        </>
       )}
       <p className="text-dim">
         Open the address that <code className="font-mono text-sm">ralph serve</code> prints, or paste its ticket here.
@@ -42,22 +67,25 @@ export function SignInPage() {
           className="flex-1"
           onChange={(event) => setTicket(event.target.value)}
         />
-        <Button submit kind="primary" disabled={ticket.trim() === ''}>
+        <Button submit kind={ways.data?.organisation === true ? 'plain' : 'primary'} disabled={ticket.trim() === ''}>
           Sign in
         </Button>
       </form>
-      {ways.data?.organisation === true && (
-        <p className="text-sm text-dim">
-          Or{' '}
-          <a href="/auth/start" className="underline underline-offset-2">
-            sign in with your organisation
-          </a>
-          .
-        </p>
-      )}
     </main>
   )
 }
+
+/** After a sign-in at the organisation that ended without an account here. */
+const RefusedNotice = ({ code }: { code: string }) => (
+  <p role="alert" className="rounded-md bg-bad-bg px-3 py-2 text-bad">
+    {refusals[code] ?? 'Your organisation did not sign you in'}
+    <span className="block text-dim">
+      {code === 'FORBIDDEN'
+        ? 'Ask an admin to add your address to RALPH_OIDC_ALLOW, or sign in with another account.'
+        : 'Start again.'}
+    </span>
+  </p>
+)
 
 /** Also when the same tab opens an address with a new ticket. */
 function useTicketInAddress(signIn: (ticket: string) => void): void {

@@ -38,9 +38,9 @@ const tabs = [
 
 /** The middle and the right column: evidence, scoped to the selected iteration. */
 export function SprintDetail({ sprint, iterations, mayWrite, tall }: SprintDetailProps) {
-  const { tab = 'transcript', i: chosen, q, kind, event } = route.useSearch()
+  const { tab = 'transcript', i: chosen, q, kind, event, at } = route.useSearch()
   const navigate = route.useNavigate()
-  const scope = useMemo((): TranscriptScope => ({ iteration: chosen, search: q, kind }), [chosen, q, kind])
+  const scope = useMemo((): TranscriptScope => ({ iteration: chosen, search: q, kind, at }), [chosen, q, kind, at])
   const transcript = useTranscript(sprint.id, scope)
   const startOf = useIterationStarts(sprint, iterations)
   const set = useCallback(

@@ -4,13 +4,14 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useCallback, useMemo } from 'react'
 import type { FleetSprint } from '../../contract/fleet/sprint.ts'
 import type { IterationRecord } from '../../contract/progress.ts'
-import { isUnknown } from '../data/api.ts'
+import { isNotFound } from '../data/api.ts'
 import { useNow } from '../ui/now.ts'
 import { agentQuery, iterationsQuery, questionsQuery, sprintQuery } from '../data/queries.ts'
 import { QuestionCard } from '../features/questions/question-card.tsx'
 import { ChecksCard } from '../features/sprint/checks-card.tsx'
 import { downloadSprint } from '../features/sprint/download.ts'
 import { IterationStrip } from '../features/sprint/iteration-strip.tsx'
+import { ParkedCard } from '../features/sprint/parked-card.tsx'
 import { SprintActions } from '../features/sprint/sprint-actions.tsx'
 import { SprintHeader } from '../features/sprint/sprint-header.tsx'
 import { Steps } from '../features/sprint/steps.tsx'
@@ -31,7 +32,7 @@ export function SprintPage() {
   const sprint = useQuery(sprintQuery(sprintId))
   const iterations = useQuery(iterationsQuery(sprintId))
   if (sprint.isPending) return <SprintSkeleton />
-  if (sprint.isLoadingError || isUnknown(sprint.error))
+  if (sprint.isLoadingError || isNotFound(sprint.error))
     return <ErrorPage error={sprint.error} reset={() => void sprint.refetch()} />
   return (
     <SprintView
@@ -53,7 +54,7 @@ function SprintView({ sprint, iterations }: { sprint: FleetSprint; iterations: r
   const choose = useCallback(
     (i: number | undefined) =>
       void navigate({
-        search: (all) => ({ ...all, i, event: undefined, from: undefined, file: undefined }),
+        search: (all) => ({ ...all, i, event: undefined, from: undefined, file: undefined, at: undefined }),
         replace: true,
         resetScroll: false,
       }),
@@ -82,9 +83,10 @@ function SprintView({ sprint, iterations }: { sprint: FleetSprint; iterations: r
           />
         }
       />
+      <ParkedCard sprint={sprint} row={row} mayWrite={mayWrite} />
       {question && <QuestionCard key={question.id} question={question} mayAnswer={mayWrite} />}
       <IterationStrip cells={cells} chosen={chosen} onChoose={choose} />
-      <div className="grid grid-cols-[280px_minmax(0,1fr)] items-start gap-3.5 max-lg:grid-cols-1 xl:grid-cols-[280px_minmax(0,1fr)_400px]">
+      <div className="grid grid-cols-[280px_minmax(0,1fr)] items-start gap-3.5 max-lg:grid-cols-1 xl:grid-cols-[280px_minmax(0,1fr)_400px] 2xl:grid-cols-[310px_minmax(0,1fr)_500px]">
         <div className="space-y-3.5 max-lg:order-2 max-lg:grid max-lg:grid-cols-2 max-lg:gap-3.5 max-lg:space-y-0 max-sm:grid-cols-1">
           <Steps progress={progress} iteration={chosen} onChoose={choose} />
           <ChecksCard iterations={iterations} progress={progress} chosen={chosen} onChoose={choose} />
@@ -125,7 +127,7 @@ const SprintSkeleton = () => (
     <Skeleton className="h-7 w-[36rem] max-w-full" />
     <Skeleton className="h-5 w-96 max-w-full" />
     <Skeleton className="h-[132px] rounded-[10px]" />
-    <div className="grid grid-cols-[280px_1fr] gap-3.5 max-lg:grid-cols-1 xl:grid-cols-[280px_1fr_400px]">
+    <div className="grid grid-cols-[280px_1fr] gap-3.5 max-lg:grid-cols-1 xl:grid-cols-[280px_1fr_400px] 2xl:grid-cols-[310px_1fr_500px]">
       <Skeleton className="h-96 rounded-[10px]" />
       <Skeleton className="h-96 rounded-[10px]" />
       <Skeleton className="h-96 rounded-[10px] max-xl:hidden" />

@@ -1,9 +1,10 @@
-import { useEffect, useMemo, useState } from 'react'
+import { useCallback, useEffect, useMemo, useState } from 'react'
 import type { FleetSprint } from '../../contract/fleet/sprint.ts'
 import { api, describeError } from '../data/api.ts'
 import { useNow } from '../ui/now.ts'
-import type { TranscriptScope } from '../data/transcript-window.ts'
+import { transcriptKinds, type TranscriptScope } from '../data/transcript-window.ts'
 import { useAction } from '../data/use-action.ts'
+import { JumpBar } from '../features/transcript/jump-bar.tsx'
 import { createLanes } from '../features/transcript/lanes.ts'
 import { LanesView } from '../features/transcript/lanes-view.tsx'
 import { WaitingMessages } from '../features/sprint/waiting-messages.tsx'
@@ -41,11 +42,23 @@ export function TranscriptPanel({
   onFollow,
 }: TranscriptPanelProps) {
   const [following, setFollowing] = useState(true)
-  const { data, isPending, isLoadingError, error, refetch, loadOlder } = transcript
-  useKeys({ f: onFollow })
+  const { data, isPending, isLoadingError, error, refetch, loadOlder, loadNewer } = transcript
+  const follow = (): void => {
+    set({ at: undefined })
+    onFollow()
+  }
+  const jump = useCallback((at: number | undefined) => set({ at, event: undefined }), [set])
+  useKeys({ f: follow })
   return (
     <>
-      <Toolbar scope={scope} set={set} following={following} onFollow={onFollow} />
+      <Toolbar scope={scope} set={set} following={following} onFollow={follow} />
+      <JumpBar
+        sprintId={sprint.id}
+        iteration={scope.iteration}
+        at={scope.at}
+        onJump={jump}
+        onIteration={(i) => set({ i, at: undefined, event: undefined })}
+      />
       {scope.iteration !== undefined && data && <IterationLanesPanel sprint={sprint} transcript={transcript} />}
       {isPending && <SkeletonRows rows={7} height="h-9" />}
       {isLoadingError && <ProblemNotice {...describeError(error)} onRetry={() => void refetch()} />}
@@ -58,8 +71,10 @@ export function TranscriptPanel({
           selected={selected}
           over={scope.iteration !== undefined && sprint.progress.live.every(({ number }) => number !== scope.iteration)}
           onSelect={(event) => set({ event: event === selected ? undefined : event })}
+          at={scope.at}
           onOlder={() => void loadOlder()}
-          onReopen={() => void refetch()}
+          onNewer={() => void loadNewer()}
+          onReopen={() => (scope.at === undefined ? void refetch() : jump(undefined))}
           followAsked={followAsked}
           onFollowing={setFollowing}
         />
@@ -99,11 +114,11 @@ function Toolbar({
           { value: 'all', label: 'Everything' },
           { value: 'text', label: 'Text' },
           { value: 'tool', label: 'Tools' },
+          { value: 'edit', label: 'Edits' },
+          { value: 'error', label: 'Errors' },
           { value: 'other', label: 'Ralph and people' },
         ]}
-        onChoose={(value) =>
-          set({ kind: value === 'text' || value === 'tool' || value === 'other' ? value : undefined })
-        }
+        onChoose={(value) => set({ kind: transcriptKinds.find((kind) => kind === value), at: undefined })}
         className="w-31"
       />
       <Button

@@ -14,7 +14,7 @@ import { formatUsd } from '../../words/money.ts'
 export function UsagePage() {
   useTitle('Spend')
   const usage = useQuery(usageQuery)
-  if (usage.isPending) return <Skeleton className="mx-auto h-64 max-w-5xl rounded-[10px]" />
+  if (usage.isPending) return <Skeleton className="h-64 rounded-[10px]" />
   if (usage.isLoadingError)
     return (
       <Card>
@@ -23,9 +23,9 @@ export function UsagePage() {
     )
   const { items, todayUsd } = usage.data
   return (
-    <div className="mx-auto max-w-5xl">
-      <h1 className="mb-3.5 text-xl font-semibold tracking-tight">
-        {formatUsd(todayUsd)} <span className="font-normal text-dim">spent today</span>
+    <>
+      <h1 className="mb-3.5 flex min-h-7.5 items-center gap-2 text-xl font-semibold tracking-tight">
+        Spend <span className="font-normal text-dim">{formatUsd(todayUsd)} today</span>
       </h1>
       {items.length === 0 ? (
         <Card>
@@ -34,7 +34,7 @@ export function UsagePage() {
       ) : (
         <UsageTables items={items} />
       )}
-    </div>
+    </>
   )
 }
 
@@ -42,7 +42,7 @@ function UsageTables({ items }: { items: readonly UsageRow[] }) {
   const days = sumByDay(items)
   const total = items.reduce((sum, { costUsd }) => sum + costUsd, 0)
   return (
-    <div className="space-y-3.5">
+    <div className="grid grid-cols-1 items-start gap-3.5 xl:grid-cols-2">
       <Card>
         <ColumnChart
           title="By day"

@@ -1,4 +1,5 @@
 import { type ComponentProps, type ReactNode, useId } from 'react'
+import { ChevronDown } from 'lucide-react'
 import { classes } from './classes.ts'
 
 const box =
@@ -48,18 +49,21 @@ type SelectProps = Omit<ComponentProps<'select'>, 'onChange'> &
 export const Select = ({ label, hint, problem, hideLabel, className, options, onChoose, ...rest }: SelectProps) => (
   <Labelled label={label} hint={hint} problem={problem} hideLabel={hideLabel ?? false} className={className}>
     {(ids) => (
-      <select
-        className={classes(box, 'h-7.5 max-sm:h-9')}
-        onChange={(event) => onChoose(event.target.value)}
-        {...ids}
-        {...rest}
-      >
-        {options.map((option) => (
-          <option key={option.value} value={option.value} disabled={option.disabled}>
-            {option.label}
-          </option>
-        ))}
-      </select>
+      <span className="relative block">
+        <select
+          className={classes(box, 'h-7.5 appearance-none truncate pe-7 max-sm:h-9')}
+          onChange={(event) => onChoose(event.target.value)}
+          {...ids}
+          {...rest}
+        >
+          {options.map((option) => (
+            <option key={option.value} value={option.value} disabled={option.disabled}>
+              {option.label}
+            </option>
+          ))}
+        </select>
+        <ChevronDown aria-hidden className="pointer-events-none absolute inset-y-0 end-2 my-auto size-3.5 text-faint" />
+      </span>
     )}
   </Labelled>
 )

@@ -1,22 +1,29 @@
 import { useSyncExternalStore } from 'react'
 
-let now = Date.now()
-const watchers = new Set<() => void>()
-let ticking: number | undefined
+/** One clock for the whole page. It ticks while a component shows a time. */
+class PageClock {
+  #now = Date.now()
+  #timer: number | undefined
+  readonly #watchers = new Set<() => void>()
 
-function subscribeToClock(changed: () => void): () => void {
-  watchers.add(changed)
-  ticking ??= window.setInterval(() => {
-    now = Date.now()
-    for (const tell of watchers) tell()
-  }, 1000)
-  return () => {
-    watchers.delete(changed)
-    if (watchers.size > 0) return
-    window.clearInterval(ticking)
-    ticking = undefined
+  readonly now = (): number => this.#now
+
+  readonly subscribe = (changed: () => void): (() => void) => {
+    this.#watchers.add(changed)
+    this.#timer ??= window.setInterval(() => {
+      this.#now = Date.now()
+      for (const notify of this.#watchers) notify()
+    }, 1000)
+    return () => {
+      this.#watchers.delete(changed)
+      if (this.#watchers.size > 0) return
+      window.clearInterval(this.#timer)
+      this.#timer = undefined
+    }
   }
 }
 
-/** The time, once a second, from one clock for the whole page. */
-export const useNow = (): number => useSyncExternalStore(subscribeToClock, () => now)
+const clock = new PageClock()
+
+/** The time, once a second. */
+export const useNow = (): number => useSyncExternalStore(clock.subscribe, clock.now)

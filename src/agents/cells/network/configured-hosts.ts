@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { exists, listFolder, readTextSyncIfExists } from '../../../platform/files/files.ts'
+import { exists, listFolder, readPlainText, readTextSyncIfExists } from '../../../platform/files/files.ts'
 import { git } from '../../../platform/git.ts'
 import { parseRule, urlRule, type Rule } from './allow-list.ts'
 
@@ -94,30 +94,36 @@ export type ConfiguredRequest = {
   readonly env: Variables
   /** Name of the driver; absent for checks and hooks, which talk to no model. */
   readonly agent?: string | undefined
+  /** Addresses in the project, from an earlier look; absent: as they are now. */
+  readonly project?: readonly string[] | undefined
 }
 
 /**
  * What the user configured: the hosts of the model, of package registries and of the repository. To be asked once, before the
  * first attempt: an agent can write lockfiles.
  */
-export async function configuredRules({ cwd, env, agent }: ConfiguredRequest): Promise<Rule[]> {
+export async function configuredRules({ cwd, env, agent, project }: ConfiguredRequest): Promise<Rule[]> {
   const names = await listFolder(cwd)
   const home = env['HOME'] ?? '/'
-  const own = settingsFiles.flatMap((name) => [
-    join(cwd, name),
-    join(home, name),
-    join('/etc', name.replace(/^\./, '')),
-  ])
+  const own = settingsFiles.flatMap((name) => [join(home, name), join('/etc', name.replace(/^\./, ''))])
   const texts = [
     ...own.flatMap((path) => addressesIn(readTextSyncIfExists(path) ?? '')),
     ...Object.entries(env).flatMap(([name, value]) => (registryVariables.test(name) ? addressesIn(value) : [])),
-    ...Object.entries(lockfiles).flatMap(([name, pattern]) => addressesInLock(join(cwd, name), pattern)),
-    ...(await remoteAddresses(cwd)),
+    ...(project ?? (await findProjectAddresses(cwd))),
     ...(agent === undefined ? [] : modelAddresses(home, env)),
   ]
   const used = registries.flatMap(([manifest, hosts]) => (names.some((name) => manifest.test(name)) ? hosts : []))
   const hosts = [...used, ...(agent === undefined ? [] : hostsOfAgent(agent, env))]
   return dedupe([...texts.flatMap((text) => urlRule(text) ?? []), ...hosts.map((host) => parseRule(host, false))])
+}
+
+/** What the project itself names: settings of package managers, lockfiles and remotes. One address per host. */
+export async function findProjectAddresses(cwd: string): Promise<string[]> {
+  return [
+    ...settingsFiles.flatMap((name) => addressesIn(readPlainText(join(cwd, name)) ?? '')),
+    ...Object.entries(lockfiles).flatMap(([name, pattern]) => addressesInLock(join(cwd, name), pattern)),
+    ...(await remoteAddresses(cwd)),
+  ]
 }
 
 /** What `registry` in `allow` stands for: the public registries of all package managers. */

@@ -3,6 +3,7 @@ import { createServer, request, type IncomingMessage, type ServerResponse } from
 import { connect, isIP, type Server, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { Duplex } from 'node:stream'
+import { errorMessage } from '../../../contract/errors.ts'
 import { isInternalAddress } from '../../../platform/net/webhook.ts'
 import { decide, isAddress, plainHost, type Rule } from './allow-list.ts'
 import { readHello } from './hello.ts'
@@ -229,4 +230,6 @@ function connected<S extends Socket>(socket: S, event: string): Promise<S> {
 
 /** One line that can stand in a status line. */
 const reason = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)).replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 200)
+  errorMessage(error)
+    .replaceAll(/[^\x20-\x7e]/g, '?')
+    .slice(0, 200)

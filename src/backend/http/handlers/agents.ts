@@ -1,8 +1,8 @@
 import { eq } from 'drizzle-orm'
 import { RalphError } from '../../../contract/errors.ts'
 import { doneResponse } from '../../../contract/fleet/page.ts'
-import { agents } from '../../database/agent.ts'
-import { archiveAgent, createAgent, resetAgent } from '../../agents/agents.ts'
+import { agents, type AgentRow } from '../../database/agent.ts'
+import { archiveAgent, createAgentOrRefuse, resetAgent } from '../../agents/agents.ts'
 import { recordRowChanges } from '../../feed/event-log.ts'
 import {
   assertProgramGranted,
@@ -10,7 +10,7 @@ import {
   createMachineFilter,
   readMachineRights,
 } from '../../fleet/machine-rights.ts'
-import { chooseMachine } from '../../machines/placement.ts'
+import { chooseMachine, defaultAccount } from '../../machines/placement.ts'
 import type { Fleet } from '../../fleet/fleet.ts'
 import { cancelPrompt, interruptAgent, movePrompt, enqueuePrompt } from '../../prompts/prompts.ts'
 import { startRalphMode, stopRalphMode } from '../../sprints/ralph-mode.ts'
@@ -20,6 +20,10 @@ import { showAgent, showPrompt } from '../../views/show.ts'
 import type { RouteHandlers } from '../calls/call.ts'
 import { toRequester, toViewer } from './caller-views.ts'
 import { agentTransaction, notFoundError, updateAgent } from '../../fleet/transaction.ts'
+
+/** Another program has another usage limit, unless the user has named an account. */
+const changedAccount = ({ account, program, machineId }: AgentRow, next: string): string =>
+  account === defaultAccount(program, machineId) ? defaultAccount(next, machineId) : account
 
 type ManagementRoute = Pick<RouteHandlers, 'listAgents' | 'createAgent' | 'getAgent' | 'changeAgent' | 'archiveAgent'>
 type WorkRoute = Pick<
@@ -58,7 +62,7 @@ const managementHandlers = (fleet: Fleet): ManagementRoute => {
       assertProgramGranted(rights, program)
       assertWorkspaceGranted(rights, workspace)
       const options = { ...wanted, program, labels, machineId: place, within: rights.roots }
-      return showAgent(await createAgent(fleet, options, toRequester(who)))
+      return showAgent(await createAgentOrRefuse(fleet, options, toRequester(who)))
     },
     getAgent: async ({ ids, level = 'read' }) => {
       const row = (await listSharedRows(db, [ids.agentId], now())).get(ids.agentId)
@@ -71,7 +75,7 @@ const managementHandlers = (fleet: Fleet): ManagementRoute => {
           assertProgramGranted(await readMachineRights(t.tx.db, who.user, t.agent.machineId), program)
         const fields = {
           ...(name !== undefined && { name }),
-          ...(program !== undefined && { program }),
+          ...(program !== undefined && { program, account: changedAccount(t.agent, program) }),
           ...(model !== undefined && { model }),
         }
         if (Object.keys(fields).length > 0) await updateAgent(t, fields)

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { and, eq, isNull } from 'drizzle-orm'
 import { RalphError } from '../../../contract/errors.ts'
 import type { UserRole } from '../../../contract/fleet/user.ts'
-import type { Deployment } from '../../../contract/fleet/operation-routes.ts'
+import type { Deployment, StartedDemo } from '../../../contract/fleet/operation-routes.ts'
 import { createPrivateFolder, diskSpace } from '../../../platform/files/files.ts'
 import type { Database } from '../../database/database.ts'
 import { readMigrations } from '../../database/migrate.ts'
@@ -19,15 +19,23 @@ export type OperationDeps = {
   readonly version: string
   readonly now: () => number
   readonly newId: () => string
+  /** Absent: there is no machine on the computer of the backend. */
+  readonly startDemo: (() => Promise<StartedDemo>) | undefined
   readonly inviteAddress: (userId: string) => Promise<{ readonly address: string; readonly expiresAt: number }>
 }
 
 /** What operators ask a running backend for. */
 export const operationHandlers = (
   deps: OperationDeps,
-): Pick<RouteHandlers, 'readDeployment' | 'makeDatabaseCopy' | 'inviteUser'> => ({
+): Pick<RouteHandlers, 'readDeployment' | 'makeDatabaseCopy' | 'inviteUser' | 'startDemo'> => ({
   readDeployment: () => readDeployment(deps),
   inviteUser: ({ body }) => inviteUser(deps, body),
+  startDemo: async () => {
+    if (deps.startDemo) return deps.startDemo()
+    throw new RalphError('NOT_SUPPORTED', 'this backend runs no agents on its own computer', {
+      hint: 'run `ralph demo` in a terminal',
+    })
+  },
   makeDatabaseCopy: async () => {
     const { database, dataFolder, newId } = deps
     if (!database.copyTo || dataFolder === undefined) {

@@ -22,6 +22,7 @@ export type PeopleDeps = {
   readonly newId: () => string
   readonly version: string
   readonly project: string | undefined
+  readonly demo: boolean
   readonly ticketAddress: (userId: string, scope: ApiCaller['scope']) => Promise<string>
 }
 
@@ -42,6 +43,7 @@ type PeopleRoute = Pick<
   | 'deleteWebhook'
   | 'listDeliveries'
   | 'retryDelivery'
+  | 'testWebhook'
   | 'recordDelivery'
   | 'listAudit'
 >
@@ -62,6 +64,7 @@ const userHandlers = ({
   now,
   version,
   project,
+  demo,
   ticketAddress,
 }: PeopleDeps): Pick<RouteHandlers, 'me' | 'makeTicket' | 'listUsers' | 'changeUser' | 'listAudit'> => ({
   makeTicket: async ({ who }) => ({ address: await ticketAddress(who.user.id, who.scope) }),
@@ -70,6 +73,7 @@ const userHandlers = ({
     signedInBy: who.by,
     version,
     ...(project !== undefined && { project }),
+    ...(demo && { demo }),
   }),
   listUsers: async () => ({ items: (await db.select().from(users).orderBy(users.name)).map(toUser) }),
   changeUser: async ({ ids, body: { role, disabled }, who }) => {
@@ -217,7 +221,7 @@ const deliveryHandlers = ({
   sender,
   now,
   newId,
-}: PeopleDeps): Pick<RouteHandlers, 'listDeliveries' | 'retryDelivery' | 'recordDelivery'> => ({
+}: PeopleDeps): Pick<RouteHandlers, 'listDeliveries' | 'retryDelivery' | 'testWebhook' | 'recordDelivery'> => ({
   listDeliveries: async ({ query: { cursor, limit } }) => {
     const rows = await db
       .select()
@@ -232,6 +236,19 @@ const deliveryHandlers = ({
     const [row] = await db.select().from(deliveries).where(eq(deliveries.id, ids.deliveryId))
     if (!row) throw rowNotFound()
     return showDelivery(row)
+  },
+  testWebhook: async ({ ids, who }) => {
+    const [hook] = await db.select().from(webhooks).where(eq(webhooks.id, ids.webhookId))
+    if (!hook) throw rowNotFound()
+    if (!hook.enabled) throw new RalphError('INVALID_REQUEST', 'this webhook is disabled', { hint: 'enable it first' })
+    const body = { event: 'completed', test: true, text: `A test by ${who.user.name}: Ralph can reach this address.` }
+    const about = { webhookId: hook.id, via: 'webhook' as const, to: hook.url, event: 'completed' as const }
+    const row = { id: newId(), ...about, sprintId: null, body, status: 'failed' as const, createdAt: now() }
+    await db.insert(deliveries).values(row)
+    await sender.retry(row.id)
+    const [made] = await db.select().from(deliveries).where(eq(deliveries.id, row.id))
+    if (!made) throw rowNotFound()
+    return showDelivery(made)
   },
   recordDelivery: async ({ who, body: { event, sprintId = null, status, error = null } }) => {
     const at = { createdAt: now(), sentAt: status === 'sent' ? now() : null }

@@ -25,6 +25,7 @@ import {
   listIterations,
   listQuestions,
   listSprintPage,
+  readOutline,
   findQuestion,
   readUsage,
 } from '../../views/sprints.ts'
@@ -45,6 +46,7 @@ type SprintRoute = Pick<
   | 'restoreSprint'
   | 'listIterations'
   | 'listEvents'
+  | 'outlineSprint'
   | 'readOutput'
   | 'diffSprint'
   | 'listQuestions'
@@ -109,7 +111,14 @@ const sprintReadHandlers = (
   fleet: Fleet,
 ): Pick<
   SprintRoute,
-  'listSprints' | 'getSprint' | 'listIterations' | 'listEvents' | 'readOutput' | 'diffSprint' | 'usage'
+  | 'listSprints'
+  | 'getSprint'
+  | 'listIterations'
+  | 'listEvents'
+  | 'outlineSprint'
+  | 'readOutput'
+  | 'diffSprint'
+  | 'usage'
 > => {
   const { db } = fleet.database
   return {
@@ -117,6 +126,7 @@ const sprintReadHandlers = (
     getSprint: ({ ids }) => getSprint(db, ids.sprintId),
     listIterations: ({ ids, query }) => listIterations(db, ids.sprintId, query),
     listEvents: ({ ids, query }) => listEvents(db, ids, query),
+    outlineSprint: ({ ids }) => readOutline(db, ids.sprintId),
     usage: ({ query, who }) =>
       readUsage(db, toViewer(who), { days: query.days, today: formatTimestamp(fleet.clock.now()).slice(0, 10) }),
     readOutput: async ({ ids, query: { offset } }) => {

@@ -71,16 +71,16 @@ export function createEventStreams({ feed, levels, log, times }: EventStreamsDep
       viewer.destroy()
     })
   }
-  const hear = (viewer: StreamClient, told: readonly FeedItem[], join: JoinFrames) => {
-    if (viewer.isBehind) return void viewer.pendingItems?.push(...told)
-    for (const some of chunkItems(told)) {
-      sendItems(viewer, some, join)
+  const deliver = (viewer: StreamClient, items: readonly FeedItem[], join: JoinFrames) => {
+    if (viewer.isBehind) return void viewer.pendingItems?.push(...items)
+    for (const chunk of chunkItems(items)) {
+      sendItems(viewer, chunk, join)
       if (viewer.line.unreadBytes() > maxUnreadBytes)
-        return fallBehind(viewer, viewer.position ?? some.at(-1)?.id ?? '')
+        return fallBehind(viewer, viewer.position ?? chunk.at(-1)?.id ?? '')
     }
   }
   const stopFeed = feed.subscribe({
-    onItems: (told, join = createFrameJoiner()) => viewers.forEach((viewer) => hear(viewer, told, join)),
+    onItems: (items, join = createFrameJoiner()) => viewers.forEach((viewer) => deliver(viewer, items, join)),
     filters: () => [...viewers].map(({ query }) => query),
   })
   const beat = setInterval(() => viewers.forEach((viewer) => createHeartbeat(viewer, feed)), beatMs)
@@ -133,9 +133,10 @@ async function recheckClients(
       viewer.destroy()
       continue
     }
-    const mayTheSame = who.user.role === viewer.who.user.role && sameLevels(now, viewer.levels)
+    const hasSameRights = who.user.role === viewer.who.user.role && sameLevels(now, viewer.levels)
     Object.assign(viewer, { who, levels: now })
-    if (!mayTheSame) viewer.line.send(formatFrame({ id: clientPosition(viewer, feed), change: { type: 'start-over' } }))
+    if (!hasSameRights)
+      viewer.line.send(formatFrame({ id: clientPosition(viewer, feed), change: { type: 'start-over' } }))
   }
 }
 
@@ -167,10 +168,10 @@ const sendPosition = (viewer: StreamClient, feed: Feed): void =>
  * The position up to which the client has received everything. A client that lags behind is at the last item it
  * received.
  */
-function clientPosition({ isBehind, position: knows }: StreamClient, feed: Feed): string | undefined {
+function clientPosition({ isBehind, position: own }: StreamClient, feed: Feed): string | undefined {
   if (isBehind) return undefined
-  const heard = feed.position()
-  return heard === undefined || (knows !== undefined && isLater(knows, heard)) ? knows : heard
+  const shared = feed.position()
+  return shared === undefined || (own !== undefined && isLater(own, shared)) ? own : shared
 }
 
 /**
@@ -188,11 +189,11 @@ async function catchUp(viewer: StreamClient, after: string, feed: Feed): Promise
   for (;;) {
     const held: FeedItem[] = []
     viewer.pendingItems = held
-    const { items: told, upTo } = await feed.since(at, query)
+    const { items, upTo } = await feed.since(at, query)
     viewer.pendingItems = undefined
     if (upTo === at) return resumeLive(viewer, { position: at, held, feed })
     at = upTo
-    sendItems(viewer, told)
+    sendItems(viewer, items)
     await line.drained()
   }
 }

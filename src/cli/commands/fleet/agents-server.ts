@@ -2,7 +2,7 @@ import { homedir } from 'node:os'
 import { resolve } from 'node:path'
 import { defaultMachineSettings, type MachineSettings } from '../../../agents-server/inventory.ts'
 import { RalphError } from '../../../contract/errors.ts'
-import { createRedactor, findEnvSecrets } from '../../../contract/redact.ts'
+import { createRedactor, findEnvSecrets } from '../../../contract/secrets/redact.ts'
 import { formatTimestamp } from '../../../contract/time.ts'
 import { installedVersion, packageVersion } from '../../io/assets.ts'
 import { defineCommand, parsePositiveNumber } from '../../io/command.ts'
@@ -24,8 +24,7 @@ const options = {
   notes: {
     type: 'string',
     value: 'DIR',
-    description:
-      "join: where agents keep notes; {agent} is replaced by the agent's name (default RALPH_NOTES, else ~/.ralph/notes/{agent})",
+    description: 'join: folder for the notes of agents (default: RALPH_NOTES, else ~/.ralph/notes/{agent})',
   },
   update: {
     type: 'string',
@@ -95,10 +94,9 @@ async function joinBackendFromCli(given: string | undefined, values: AgentsServe
     version: packageVersion(),
     onPending: () => io.print('waiting for an admin to approve this machine …'),
   })
-  const told = { machineId, name: settings.name, backend: `${backend.host}:${backend.port}` }
-  io.print(
-    values.json === true ? JSON.stringify(told) : `joined as "${settings.name}"; start with: ralph agents-server`,
-  )
+  const joined = { machineId, name: settings.name, backend: `${backend.host}:${backend.port}` }
+  const next = values.run === true ? '' : '; start with: ralph agents-server'
+  io.print(values.json === true ? JSON.stringify(joined) : `joined as "${settings.name}"${next}`)
   return 0
 }
 

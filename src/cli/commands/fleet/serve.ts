@@ -1,3 +1,4 @@
+import { RalphError } from '../../../contract/errors.ts'
 import { defineCommand } from '../../io/command.ts'
 import { createBackendClient } from '../../serve/running-backend.ts'
 import { parseServeSettings } from '../../serve/settings.ts'
@@ -59,22 +60,29 @@ export const serve = defineCommand({
       value: 'N',
       description: 'daily backups of the embedded database to keep in <data>/backups (default 7; 0: make none)',
     },
+    'keep-history': {
+      type: 'string',
+      value: 'PERIOD',
+      description: 'how long events and ended prompts stay, such as 30d; "all" keeps them (default 90d)',
+    },
     notes: {
       type: 'string',
       value: 'DIR',
       description:
-        "where agents on this computer keep notes; {agent} is replaced by the agent's name (default RALPH_NOTES, else ~/.ralph/notes/{agent})",
+        'folder for the notes of agents on this computer (default: RALPH_NOTES, else ~/.ralph/notes/{agent})',
     },
     shared: { type: 'boolean', description: 'let other users with a grant run agents on this computer, as you' },
+    demo: { type: 'boolean', description: 'start a demo sprint: no agent, no key, in ~/ralph-demo' },
     'no-machine': { type: 'boolean', description: 'run no agents on this computer' },
     ticket: { type: 'boolean', description: 'print a new sign-in address for the running backend' },
     json: { type: 'boolean', description: 'print {origin, address} and the log as JSON lines' },
   },
   details: `Without DATABASE_URL, the backend stores everything in an embedded database in the data folder; with it, any number of
 backends share a Postgres server. Users sign in with the printed address or with an identity provider (RALPH_OIDC_ISSUER,
-RALPH_OIDC_CLIENT_ID, RALPH_OIDC_CLIENT_SECRET, RALPH_OIDC_ALLOW). See docs/guide/fleet.md.`,
+RALPH_OIDC_CLIENT_ID, RALPH_OIDC_CLIENT_SECRET, RALPH_OIDC_ALLOW). See docs/guides/fleet.md.`,
   examples: [
     'ralph serve',
+    'ralph serve --demo',
     'ralph serve --port 0',
     'ralph serve --machines-port 7258 --machines-host 0.0.0.0',
     'ralph serve --ticket',
@@ -88,7 +96,14 @@ RALPH_OIDC_CLIENT_ID, RALPH_OIDC_CLIENT_SECRET, RALPH_OIDC_ALLOW). See docs/guid
     const settings = parseServeSettings(values, io)
     const { runBackend } = await import('../../serve/run-backend.ts')
     const shareMachine = values.shared === true
-    const options = { withMachine: values['no-machine'] !== true, json: values.json === true }
+    const withMachine = values['no-machine'] !== true
+    const demo = values.demo === true
+    if (demo && !withMachine) {
+      throw new RalphError('USAGE', '--demo runs on this computer, and --no-machine runs nothing here', {
+        hint: 'give one of the two',
+      })
+    }
+    const options = { withMachine, demo, json: values.json === true }
     return runBackend({ ...settings, shareMachine }, options, io)
   },
 })

@@ -1,6 +1,6 @@
+import { clipText } from '../../../contract/text.ts'
 import type { Report } from '../../../contract/report.ts'
 import { findCompletion } from '../../core/find-completion.ts'
-import { clipText } from '../../core/prompt-sections.ts'
 import { findReport } from '../../core/read-report.ts'
 import type { AgentMessage, Way } from '../../core/way.ts'
 import { goalForm } from '../goal/goal-report.ts'

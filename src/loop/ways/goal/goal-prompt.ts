@@ -1,8 +1,8 @@
+import { clipText } from '../../../contract/text.ts'
 import type { Mode, Step } from '../../../contract/progress.ts'
 import { isStuck } from '../../core/limits.ts'
 import {
   formatAnswer,
-  clipText,
   formatFeedback,
   formatLearnings,
   formatSharedContext,

@@ -1,3 +1,4 @@
+import { clipText } from '../../../contract/text.ts'
 import { historyLimits, type Step } from '../../../contract/progress.ts'
 import { stepId } from '../../../contract/ids.ts'
 import { maxNewSteps, type Report } from '../../../contract/report.ts'
@@ -136,7 +137,7 @@ function completeSteps(
 const limitReasons = (reasons: readonly string[]): readonly string[] =>
   reasons.length <= maxReasons ? reasons : [...reasons.slice(0, maxReasons), `and ${reasons.length - maxReasons} more`]
 
-const clipId = (id: string): string => (id.length <= 100 ? id : `${id.slice(0, 100)}…`)
+const clipId = (id: string): string => clipText(id, 100)
 
 const createStep = (number: number, prompt: string, { at, iteration }: StepMoment): Step => ({
   id: stepId(number),

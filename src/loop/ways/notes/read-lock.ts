@@ -1,5 +1,6 @@
+import { clipText } from '../../../contract/text.ts'
 import type { AttemptEnd } from '../../core/fact.ts'
-import { clipText, toOneLine } from '../../core/prompt-sections.ts'
+import { toOneLine } from '../../core/prompt-sections.ts'
 import type { LockState } from '../../core/way.ts'
 
 const longestSummary = 2000

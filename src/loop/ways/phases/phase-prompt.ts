@@ -1,8 +1,8 @@
+import { clipText } from '../../../contract/text.ts'
 import type { CompiledStep, WorkRef } from '../../../contract/phases.ts'
 import { fillPromptPart, type PromptVariables } from '../../../contract/prompt-variables.ts'
 import {
   formatAnswer,
-  clipText,
   formatFeedback,
   formatLearnings,
   formatSharedContext,

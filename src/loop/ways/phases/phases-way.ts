@@ -1,6 +1,6 @@
+import { clipText } from '../../../contract/text.ts'
 import type { LiveIteration, SprintStatus } from '../../../contract/progress.ts'
 import { PhaseReport } from '../../../contract/report.ts'
-import { clipText } from '../../core/prompt-sections.ts'
 import { findReport, listFencedBlocks } from '../../core/read-report.ts'
 import type { Sprint } from '../../core/sprint.ts'
 import type { AgentMessage, GivenUp, GivenUpEnd, IterationPreview, Way } from '../../core/way.ts'

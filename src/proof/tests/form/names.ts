@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from 'node:util'
+import { clipText } from '../../../contract/text.ts'
 
 /** Suites and test as one name. */
 export const joinName = (parts: readonly string[]): string =>
@@ -15,7 +16,7 @@ const longestMessage = 2000
 export function shortMessage(message: string | null | undefined): string | undefined {
   const text = cleanText(message ?? '').trim()
   if (text === '') return undefined
-  return text.length > longestMessage ? `${text.slice(0, longestMessage)}…` : text
+  return clipText(text, longestMessage)
 }
 
 /** A path as tests are identified by: relative to the project, with `/`. One outside of the project stays as it is. */

@@ -58,11 +58,11 @@ function readTests(text: string): TestResult[] {
     name: joinName(name.split('/')),
     status: statuses[word] ?? 'failed',
   }))
-  return [...tests, ...unfinished(text, new Set(found.map(([, , name]) => name)))]
+  return [...tests, ...listUnfinishedTests(text, new Set(found.map(([, , name]) => name)))]
 }
 
 /** A panic ends the process: the test that ran has no result, and is red. */
-function unfinished(text: string, finished: ReadonlySet<string | undefined>): TestResult[] {
+function listUnfinishedTests(text: string, finished: ReadonlySet<string | undefined>): TestResult[] {
   const started = [...text.matchAll(/^=== RUN +(\S+)$/gm)].map(([, name = '']) => name)
   return started
     .filter((name) => !finished.has(name))

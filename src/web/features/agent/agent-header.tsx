@@ -1,8 +1,11 @@
+import { useQuery } from '@tanstack/react-query'
 import { Ellipsis } from 'lucide-react'
 import type { FleetRow } from '../../../contract/fleet/agent.ts'
 import { api } from '../../data/api.ts'
+import { machinesQuery } from '../../data/queries.ts'
 import { useNow } from '../../ui/now.ts'
 import { useAction } from '../../data/use-action.ts'
+import { AgentPrograms } from '../fleet/agent-programs.tsx'
 import { Dot } from '../../ui/dot.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { Ago } from '../../ui/moment.tsx'
@@ -41,13 +44,32 @@ export function AgentHeader({ row, mayWrite, onRalphMode }: AgentHeaderProps) {
           </span>
           <span className="min-w-0 truncate font-mono text-sm">{describeWorkspace(agent.workspace)}</span>
         </p>
-        {agent.state === 'failed' && agent.reason !== undefined && (
-          <p role="status" className="mt-2 rounded-md bg-bad-bg px-3 py-2 break-words text-bad">
-            {agent.reason}
+        {agent.state === 'failed' && agent.reason !== undefined && <FailedAgent row={row} reason={agent.reason} />}
+      </div>
+      {mayWrite && <ModesMenu row={row} onRalphMode={onRalphMode} />}
+    </div>
+  )
+}
+
+/** The whole reason, and what to do about it. */
+function FailedAgent({ row, reason }: { row: FleetRow; reason: string }) {
+  const { data: machines = [] } = useQuery(machinesQuery)
+  const machine = machines.find(({ id }) => id === row.agent.machineId)
+  const lacksProgram = reason.startsWith('no agent program')
+  return (
+    <div className="mt-2 max-w-3xl rounded-md border border-line bg-panel">
+      <p role="status" className="rounded-t-md bg-bad-bg px-3 py-2 break-words text-bad">
+        {reason}
+      </p>
+      <div className="px-3 py-3">
+        {lacksProgram && machine ? (
+          <AgentPrograms machine={machine} />
+        ) : (
+          <p className="text-dim">
+            Correct the folder or the program on {row.machine.name}, then create the agent again.
           </p>
         )}
       </div>
-      {mayWrite && <ModesMenu row={row} onRalphMode={onRalphMode} />}
     </div>
   )
 }

@@ -71,7 +71,7 @@ function AgentStateCell({ row, now }: { row: FleetRow; now: number }) {
         )}
       </span>
       <span
-        className={classes('block text-sm text-faint', group === 'failed' ? 'line-clamp-3' : 'truncate')}
+        className={classes('block text-sm text-faint', group === 'failed' ? 'break-words' : 'truncate')}
         title={stateDetail(row, now)}
       >
         {stateDetail(row, now)}

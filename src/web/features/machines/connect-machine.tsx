@@ -1,18 +1,21 @@
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../../data/api.ts'
 import { useNow } from '../../ui/now.ts'
+import { meQuery } from '../../data/queries.ts'
 import { useAction } from '../../data/use-action.ts'
 import { Button } from '../../ui/button.tsx'
 import { CommandLine } from '../../ui/command-line.tsx'
 import { Dot } from '../../ui/dot.tsx'
 import { formatDurationShort } from '../../../words/durations.ts'
 
-/** Shows the commands that connect a machine, and waits until it is connected. */
+/** Shows the command that connects a machine, and waits until it is connected. `machines`: how many are connected now. */
 export function ConnectMachine({ machines }: { machines: number }) {
   const [before] = useState(machines)
   const [token, setToken] = useState<Awaited<ReturnType<typeof api.makeJoinToken>>>()
   const [asked, setAsked] = useState(0)
   const now = useNow()
+  const { data: me } = useQuery(meQuery)
   const make = useAction(api.makeJoinToken, {
     onDone: (made) => {
       setToken(made)
@@ -22,10 +25,10 @@ export function ConnectMachine({ machines }: { machines: number }) {
   if (machines > before) return <p className="text-ok">Connected in {formatDurationShort(now - asked)}.</p>
   return (
     <div className="mx-auto max-w-xl space-y-3 text-left">
-      <CommandLine label="1. On the machine, once" command="npm install --global ralph-mode" />
+      <p className="text-sm text-dim">1. Install Ralph {me?.version} on the machine, the way you installed it here.</p>
       {token ? (
         <>
-          <CommandLine label="2. Join (the token works once)" command={token.command} />
+          <CommandLine label="2. Join (the token works once)" command={`${token.command} --run`} />
           <p role="status" className="flex items-center gap-2 text-dim">
             <Dot tone="info" live /> Waiting for the machine… the token expires in{' '}
             {formatDurationShort(token.expiresAt - now)}.

@@ -30,6 +30,7 @@ export const MachineCard = ({ machine, admin }: { machine: Machine; admin: boole
       <Dot tone={machine.reachable ? 'ok' : 'bad'} label={machine.reachable ? 'answers' : 'not responding'} />
       <h2 className="font-semibold">{machine.name}</h2>
       {machine.local && <Tag>this computer</Tag>}
+      {machine.shared === true && <Tag>shared with other users</Tag>}
       {machine.labels.map((label) => (
         <Tag key={label}>{label}</Tag>
       ))}

@@ -5,9 +5,11 @@ import { useNow } from '../../ui/now.ts'
 import { useAction } from '../../data/use-action.ts'
 import { Button } from '../../ui/button.tsx'
 import { classes } from '../../ui/classes.ts'
+import { DiffLines } from '../../ui/diff-lines.tsx'
 import { Textarea } from '../../ui/field.tsx'
 import { MarkdownText } from '../../ui/markdown.tsx'
 import { formatAge } from '../../../words/durations.ts'
+import { parsePatchLines } from '../../words/line-diff.ts'
 
 type QuestionCardProps = {
   readonly question: SprintQuestion
@@ -23,6 +25,7 @@ export function QuestionCard({ question, mayAnswer, children, onDismiss, focused
   const now = useNow()
   const [other, setOther] = useState(question.options === undefined || question.options.length === 0)
   const answer = useAction(api.answerSprint, { successToast: 'Answered; the sprint resumes' })
+  const { details, patch } = splitDetails(question.details)
   const give = (text: string): void => answer.run({ sprintId: question.sprintId, answer: text })
   return (
     <section
@@ -36,10 +39,18 @@ export function QuestionCard({ question, mayAnswer, children, onDismiss, focused
         <div className="min-w-0 flex-1 max-md:self-stretch">
           {children}
           <h2 className="font-semibold">{question.reason}</h2>
-          {question.details !== '' && (
+          {details !== '' && (
             <div className="text-dim">
-              <MarkdownText text={question.details} />
+              <MarkdownText text={details} />
             </div>
+          )}
+          {patch !== '' && (
+            <details open className="my-2 overflow-hidden rounded-md border border-line bg-panel">
+              <summary className="px-3 py-1.5 text-sm">What the agent changed in the tests</summary>
+              <div className="max-h-80 overflow-y-auto border-t border-line">
+                <DiffLines lines={parsePatchLines(patch)} />
+              </div>
+            </details>
           )}
           <p className="text-dim">
             {answerConsequence(question)} Waiting {formatAge(now - question.askedAt)}.
@@ -69,6 +80,12 @@ export function QuestionCard({ question, mayAnswer, children, onDismiss, focused
       {mayAnswer && other && <OwnAnswer busy={answer.busy} onGive={give} />}
     </section>
   )
+}
+
+/** A question about a contested claim ends with a patch of the tests. */
+function splitDetails(text: string): { readonly details: string; readonly patch: string } {
+  const at = text.search(/^diff --git /m)
+  return at === -1 ? { details: text, patch: '' } : { details: text.slice(0, at).trim(), patch: text.slice(at) }
 }
 
 const answerConsequence = ({ iteration }: SprintQuestion): string =>

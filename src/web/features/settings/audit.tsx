@@ -1,46 +1,81 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { describeError } from '../../data/api.ts'
+import { Download } from 'lucide-react'
+import { useState } from 'react'
+import type { AuditEntry } from '../../../contract/fleet/user.ts'
+import { api, describeError } from '../../data/api.ts'
 import { auditQuery } from '../../data/queries.ts'
 import { Button } from '../../ui/button.tsx'
+import { SearchField } from '../../ui/search-field.tsx'
 import { EmptyState, ProblemNotice, SkeletonRows } from '../../ui/states.tsx'
 import { formatFullTime } from '../../words/time-of-day.ts'
+import { saveOrToast } from '../sprint/download.ts'
+import { auditToCsv, describeAuditAction, matchesAudit } from './audit-words.ts'
 
-/** The audit log, newest first. */
+/** The audit log, newest first: who did what to which object, and what it changed. */
 export function Audit() {
   const { data, isPending, isLoadingError, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } =
     useInfiniteQuery(auditQuery)
+  const [wanted, setWanted] = useState('')
   if (isPending) return <SkeletonRows rows={6} height="h-9" />
   if (isLoadingError) return <ProblemNotice {...describeError(error)} onRetry={() => void refetch()} />
-  const items = data.pages.flatMap((page) => page.items)
-  if (items.length === 0) return <EmptyState title="No entries yet" />
+  const all = data.pages.flatMap((page) => page.items)
+  const items = all.filter((entry) => matchesAudit(entry, wanted))
+  if (all.length === 0) return <EmptyState title="No entries yet" />
   return (
-    <div className="overflow-x-auto">
-      <table className="w-full">
-        <thead>
-          <tr className="border-b border-line text-left text-sm text-dim">
-            {['When', 'Who', 'What', 'On'].map((name) => (
-              <th key={name} scope="col" className="px-3.5 py-2 font-medium">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody className="divide-y divide-line">
-          {items.map(({ id, at, who, what, target, details }) => (
-            <tr key={id} title={details === undefined ? undefined : JSON.stringify(details)}>
-              <td className="px-3.5 py-1.5 whitespace-nowrap text-dim">{formatFullTime(at)}</td>
-              <td className="px-3.5">{who}</td>
-              <td className="px-3.5 font-mono text-sm">{what}</td>
-              <td className="max-w-60 truncate px-3.5 text-dim">{target}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+    <>
+      <div className="flex flex-wrap items-center gap-2 border-b border-line px-3.5 py-2">
+        <SearchField label="Filter by person, action or object" value={wanted} onChange={setWanted} className="w-72" />
+        <Button className="ms-auto" onClick={() => void downloadCsv(wanted)}>
+          <Download aria-hidden className="size-3.5" /> CSV
+        </Button>
+      </div>
+      {items.length === 0 && <EmptyState title="Nothing matches">Older entries may: show them below.</EmptyState>}
+      <ul className="divide-y divide-line" aria-label="Audit log">
+        {items.map((entry) => (
+          <AuditRow key={entry.id} entry={entry} />
+        ))}
+      </ul>
       {hasNextPage && (
         <Button kind="ghost" className="m-2" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
           Show older
         </Button>
       )}
-    </div>
+    </>
   )
 }
+
+function AuditRow({ entry: { at, who, what, target, details = {} } }: { entry: AuditEntry }) {
+  return (
+    <li>
+      <details>
+        <summary className="flex flex-wrap items-baseline gap-x-3 px-3.5 py-1.5 -outline-offset-2 hover:bg-sunken">
+          <time dateTime={new Date(at).toISOString()} className="w-52 shrink-0 text-sm text-dim max-sm:w-full">
+            {formatFullTime(at)}
+          </time>
+          <span className="font-medium">{who}</span>
+          <span>{describeAuditAction(what)}</span>
+          <span className="min-w-0 truncate text-dim">{target}</span>
+        </summary>
+        <pre className="overflow-x-auto bg-sunken px-3.5 py-2 font-mono text-sm">
+          {JSON.stringify({ action: what, ...details }, undefined, 2)}
+        </pre>
+      </details>
+    </li>
+  )
+}
+
+const mostEntries = 50_000
+
+const downloadCsv = (wanted: string): Promise<void> =>
+  saveOrToast(async () => {
+    const entries: AuditEntry[] = []
+    let cursor: string | undefined
+    do {
+      // oxlint-disable-next-line no-await-in-loop -- each page says where the next one begins
+      const page = await api.listAudit({ cursor, limit: 200 })
+      entries.push(...page.items)
+      cursor = page.next
+    } while (cursor !== undefined && entries.length < mostEntries)
+    const content = auditToCsv(entries.filter((entry) => matchesAudit(entry, wanted)))
+    return { name: 'ralph-audit.csv', type: 'text/csv', content }
+  })

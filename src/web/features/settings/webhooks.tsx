@@ -17,6 +17,7 @@ export function Webhooks() {
   const webhooks = useQuery(webhooksQuery)
   const refresh = { onDone: () => void cache.invalidateQueries({ queryKey: webhooksQuery.queryKey }) }
   const change = useAction(api.changeWebhook, refresh)
+  const test = useAction(api.testWebhook, { successToast: 'Test sent; its outcome is under Deliveries' })
   const remove = useAction(api.deleteWebhook, refresh)
   if (webhooks.isPending) return <SkeletonRows rows={2} height="h-14" />
   if (webhooks.isLoadingError)
@@ -36,6 +37,9 @@ export function Webhooks() {
               ))}
             </span>
           </span>
+          <Button size="small" disabled={!enabled || test.busy} onClick={() => test.run({ webhookId })}>
+            Send a test
+          </Button>
           <Button size="small" disabled={change.busy} onClick={() => change.run({ webhookId, enabled: !enabled })}>
             {enabled ? 'Disable' : 'Enable'}
           </Button>
@@ -64,7 +68,7 @@ function NewWebhookForm({ onMade }: { onMade: () => void }) {
     setEvents(events.includes(event) ? events.filter((other) => other !== event) : [...events, event])
   return (
     <form
-      className="space-y-2.5 px-3.5 py-3"
+      className="max-w-3xl space-y-2.5 px-3.5 py-3"
       onSubmit={(event) => {
         event.preventDefault()
         make.run({ url, events: [...events] })

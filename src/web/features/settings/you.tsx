@@ -105,7 +105,7 @@ function NewTokenForm({ onMade }: { onMade: (token: string) => void }) {
   })
   return (
     <form
-      className="flex items-end gap-2 px-3.5 py-3 max-sm:flex-wrap"
+      className="flex max-w-3xl items-end gap-2 px-3.5 py-3 max-sm:flex-wrap"
       onSubmit={(event) => {
         event.preventDefault()
         make.run({ name, scope, days: 90 })

@@ -1,10 +1,11 @@
 import { Ellipsis } from 'lucide-react'
 import type { FleetSprint, SprintDiff } from '../../../contract/fleet/sprint.ts'
+import { describePullRequest } from '../../../words/pull-request.ts'
 import { Menu } from '../../ui/menu.tsx'
 import { toast } from '../../ui/toast.tsx'
 import type { CheckpointRange } from './changes.tsx'
 import { saveOrToast } from './download.ts'
-import { createPatch, describePullRequest } from './pull-request.ts'
+import { createPatch } from './patch.ts'
 
 type ChangesMenuProps = { readonly sprint: FleetSprint; readonly diff: SprintDiff; readonly range: CheckpointRange }
 
@@ -19,7 +20,7 @@ export function ChangesMenu({ sprint, diff, range }: ChangesMenuProps) {
       content: createPatch(diff),
     }))
   const copyText = async (): Promise<void> => {
-    await navigator.clipboard.writeText(describePullRequest(sprint, diff))
+    await navigator.clipboard.writeText(describePullRequest(sprint.progress, diff.files))
     toast({ title: 'Text for a pull request copied' })
   }
   return (

@@ -4,6 +4,7 @@ import { formatCount } from '../../../words/counts.ts'
 import { formatDurationShort } from '../../../words/durations.ts'
 import { formatUsd } from '../../../words/money.ts'
 import { programName } from '../../../words/status.ts'
+import { listHostLines } from './receipt-hosts.ts'
 
 type ReceiptProps = { readonly record: IterationRecord; readonly hooks: readonly HookTask[] }
 
@@ -32,6 +33,11 @@ export function Receipt({ record, hooks }: ReceiptProps) {
           {hooks.map(({ hookId, status }) => `${hookId} ${marks[status]}`).join(' · ')}
         </ReceiptLine>
       )}
+      {listHostLines(record).map(({ name, text }) => (
+        <ReceiptLine key={name} name={name}>
+          <span className={name === 'hosts refused' ? 'text-warn' : undefined}>{text}</span>
+        </ReceiptLine>
+      ))}
       {record.checkpoint !== undefined && (
         <ReceiptLine name="checkpoint">
           <code className="font-mono text-sm">{record.checkpoint.slice(0, 10)}</code>

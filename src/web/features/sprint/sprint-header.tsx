@@ -32,13 +32,23 @@ export const SprintHeader = ({ sprint, row, actions }: SprintHeaderProps) => (
         className="mt-0.5 mb-1 line-clamp-3 text-xl leading-[1.3] font-semibold tracking-[-0.015em]"
         title={sprint.progress.goal}
       >
-        {sprint.progress.goal}
+        {sprint.progress.goal.trim().split('\n', 1)[0]}
       </h1>
+      <WholeGoal goal={sprint.progress.goal.trim()} />
       <SprintFacts sprint={sprint} row={row} />
     </div>
     {actions}
   </div>
 )
+
+/** The rest of a goal of several lines, on demand. */
+const WholeGoal = ({ goal }: { goal: string }) =>
+  goal.includes('\n') && (
+    <details className="mb-1 max-w-3xl">
+      <summary className="text-sm text-dim">Whole goal</summary>
+      <p className="py-1 break-words whitespace-pre-wrap">{goal.slice(goal.indexOf('\n')).trim()}</p>
+    </details>
+  )
 
 function SprintStateLine({ sprint, row }: { sprint: FleetSprint; row: FleetRow | undefined }) {
   const { progress, lastEventAt } = sprint

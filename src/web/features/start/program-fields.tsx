@@ -63,7 +63,7 @@ export function ProgramFields({ draft, change, row, making }: ProgramFieldsProps
 }
 
 function PreflightLines({
-  preflight: { program, limitUntil, diskFreeBytes, runsAs, sandbox },
+  preflight: { program, limitUntil, diskFreeBytes, runsAs, sandbox, policy },
   machine,
 }: {
   preflight: Preflight
@@ -88,6 +88,16 @@ function PreflightLines({
         {runsAs === undefined ? '' : ` that user “${runsAs}” can`} on {machine}
         {sandbox === undefined ? '' : `, inside ${sandbox}`}.
       </p>
+      {policy && (
+        <details className="mt-1 text-sm text-dim">
+          <summary>The owner of {machine} limits it (machine.yaml)</summary>
+          <ul className="font-mono">
+            {policy.map((line) => (
+              <li key={line}>{line}</li>
+            ))}
+          </ul>
+        </details>
+      )}
     </>
   )
 }

@@ -134,7 +134,7 @@ const StartButton = ({ words, draft, busy, onClick }: StartButtonProps) => (
     kind="primary"
     disabled={busy}
     onClick={onClick}
-    className="h-auto max-w-full min-w-0 shrink flex-col items-start gap-0 py-1 text-left whitespace-normal"
+    className="h-auto max-w-full min-w-0 shrink flex-col items-start gap-0 py-1 text-start wrap-anywhere whitespace-normal"
   >
     <span>{words}</span>
     <span className="text-sm font-normal">{describeStartLimits(draft)}</span>
@@ -144,6 +144,6 @@ const StartButton = ({ words, draft, busy, onClick }: StartButtonProps) => (
 const OpenQuestionNotice = ({ row }: { row: FleetRow | undefined }) =>
   row?.sprint?.question && (
     <p role="status" className="rounded-md bg-warn-bg px-3 py-2 text-warn">
-      {row.agent.name} is waiting for an answer: {row.sprint.question.reason}. A new run leaves that question open.
+      {row.agent.name} is waiting for an answer to “{row.sprint.question.reason}”. A new run leaves that question open.
     </p>
   )

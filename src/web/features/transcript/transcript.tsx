@@ -13,6 +13,9 @@ type TranscriptProps = {
   readonly selected: string | undefined
   readonly onSelect: (key: string) => void
   readonly onOlder: () => void
+  readonly onNewer: () => void
+  /** The sequence number to show at the top; absent: the newest end. */
+  readonly at?: number | undefined
   readonly onReopen: () => void
   /** The transcript is complete: show it from its beginning, if that is loaded. */
   readonly over: boolean
@@ -23,20 +26,23 @@ type TranscriptProps = {
 
 /** Renders only the visible rows. Stays at the newest end until the user scrolls away. */
 export function Transcript(props: TranscriptProps) {
-  const { shown, startOf, onOlder, onReopen, over, onFollowing } = props
+  const { shown, startOf, onOlder, onNewer, onReopen, over, onFollowing, at } = props
   const rows = useMemo(() => createRows(shown.events, startOf), [shown.events, startOf])
   const scroller = useRef<HTMLDivElement>(null)
   const fromStart = over && shown.older === undefined
-  const { latch, hold, handlers } = useLatch(scroller, !fromStart, onFollowing)
+  const { latch, hold, handlers } = useLatch(scroller, !fromStart && at === undefined, onFollowing)
+  const [anchor, setAnchor] = useState<'start' | 'end'>(at === undefined ? 'end' : 'start')
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: (index) => estimateRowHeight(rows[index]),
     getItemKey: (index) => rows[index]?.key ?? index,
     overscan: 8,
-    anchorTo: 'end',
+    // What the user reads stays in place: rows are added above it, or below it.
+    anchorTo: anchor,
   })
-  usePinned(scroller, latch.following, `${virtual.getTotalSize()} ${virtual.scrollRect?.height}`)
+  useOpenAt(virtual, at === undefined ? undefined : findRow(rows, shown, at))
+  usePinned(scroller, latch.following && !shown.detached, `${virtual.getTotalSize()} ${virtual.scrollRect?.height}`)
   const toEnd = (): void => {
     hold()
     virtual.scrollToEnd()
@@ -44,7 +50,13 @@ export function Transcript(props: TranscriptProps) {
   useOnRequest(props.followAsked, toEnd)
   const short = virtual.getTotalSize() < (virtual.scrollRect?.height ?? 0)
   const nearTop = rows.length > 0 && (virtual.getVirtualItems()[0]?.index ?? 99) < 12
-  useLoadOlder(nearTop && (short || !latch.following), rows.length, onOlder)
+  const nearEnd = (virtual.getVirtualItems().at(-1)?.index ?? 0) > rows.length - 12
+  const wantsOlder = nearTop && (short || !latch.following)
+  const wantsNewer = shown.detached && nearEnd && at !== undefined && !wantsOlder
+  if (wantsOlder && anchor === 'start') setAnchor('end')
+  if (wantsNewer && anchor === 'end') setAnchor('start')
+  useLoadOlder(wantsNewer, rows.length, onNewer)
+  useLoadOlder(wantsOlder, rows.length, onOlder)
   return (
     <div className="relative min-h-0 flex-1">
       <div
@@ -99,6 +111,24 @@ const VirtualRows = ({ rows, virtual, selected, onSelect }: VirtualRowsProps) =>
     })}
   </div>
 )
+
+/** The row of an event, or the next one: not every event has a row. */
+function findRow(rows: readonly TranscriptRowData[], { events }: TranscriptWindow, seq: number): number {
+  const wanted = events.find((event) => event.seq >= seq)
+  if (!wanted) return -1
+  const exact = rows.findIndex((row) => row.key === wanted.id)
+  return exact === -1 ? rows.findIndex((row) => row.at >= wanted.at) : exact
+}
+
+/** Once: afterwards the user scrolls. */
+function useOpenAt(virtual: Virtualizer<HTMLDivElement, Element>, index: number | undefined): void {
+  const opened = useRef(false)
+  useLayoutEffect(() => {
+    if (index === undefined || index < 0 || opened.current) return
+    opened.current = true
+    virtual.scrollToIndex(index, { align: 'start' })
+  }, [virtual, index])
+}
 
 function useOnRequest(asked: number, act: () => void): void {
   const before = useRef(asked)

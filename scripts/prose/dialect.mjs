@@ -1,0 +1,31 @@
+// Phrases that readers do not search for or have to decode, and what to write instead.
+
+/** @type {readonly (readonly [RegExp, string])[]} */
+export const dialect = [
+  [/\b(?:goes|go|going|gone|went) on\b/i, '"continues" or "resumes"'],
+  [/\banew\b/i, '"again"'],
+  [/\b(?:some|no|any|every)body\b/i, 'the actor: you, a user, an agent'],
+  [/\bwhoever\b/i, 'the actor'],
+  [/\b(?:is|are|was|were|been|being) told\b|\btold apart\b/i, '"reported", "notified", "distinguished"'],
+  [/\btells? (?:its|their|when|what|how|a|the) /i, '"reports" or "says"'],
+  [/\bmend(?:s|ed|ing)?\b/i, '"fix"'],
+  [/\bso many\b/i, 'the number'],
+  [/\b(?:has|have|had) (?:its|no|a|their) say\b/i, '"decides", "does not count"'],
+  [/\bwhat (?:there is|one sees|stands)\b|\bstands? (?:there|in the way|above)\b/i, '"is"'],
+  [/\b(?:sprint|it|loop|agent) rests\b|\bat rest\b/i, '"stops" or "waits"'],
+  [/\bfor ever\b/i, '"forever"'],
+  [/\bbelongs? into\b/i, '"belongs in"'],
+  [/\b(?:is|are|was|were|not) taken over\b/i, '"applied"'],
+  [/\ba person\b(?! with)/i, '"you"'],
+  [/\bcarr(?:y|ies|ied|ying) out\b/i, '"runs" or "executes"'],
+  [/\bat work\b|\bunder way\b/i, '"running"'],
+  [/\bword for word\b/i, '"verbatim"'],
+  [/\bin (?:two|three|other) words\b/i, 'the words themselves'],
+  [/\bwaited (?:for|out)\b/i, 'who waits'],
+  [/\bis there (?:too|already)\b|\bwas there before\b/i, '"exists"'],
+  [/\bthe one (?:who|that) \w+s it\b/i, 'the actor'],
+  [/\bworth nothing\b/i, '"invalid"'],
+  [/\bBoth is\b/, 'grammar'],
+  [/\bsince \d+ (?:s|min|h|seconds|minutes|hours)\b/i, '"for"'],
+  [/\bmake room\b/i, '"free some space"'],
+]

@@ -1,0 +1,28 @@
+import type { Progress } from '../../contract/progress.ts'
+import { RalphError } from '../../contract/errors.ts'
+import { askLine } from '../io/confirm.ts'
+import type { Io } from '../io/io.ts'
+import type { FoundSprint } from '../sprint/find-sprint.ts'
+import { answerQuestion } from '../sprint/requests.ts'
+
+/** `answered`: here, or by another command in the meantime. `later`: there is no question or no terminal, or the user waits. */
+export type AskedQuestion = 'answered' | 'later'
+
+/** Asks the open question on the terminal until the answer is a text or the number of an option. */
+export async function askQuestion({ humanNeeded }: Progress, sprint: FoundSprint, io: Io): Promise<AskedQuestion> {
+  if (!humanNeeded) return 'later'
+  const range = humanNeeded.options?.length ? `1 to ${humanNeeded.options.length}, or text` : 'text'
+  for (;;) {
+    const answer = await askLine(`your answer (${range}; Enter to answer later): `, io)
+    if (answer === undefined || answer === '') return 'later'
+    try {
+      const { answer: chosen } = await answerQuestion(sprint, answer, io)
+      io.print(`answered: ${chosen}`)
+      return 'answered'
+    } catch (error) {
+      if (!(error instanceof RalphError) || !['USAGE', 'NO_QUESTION'].includes(error.code)) throw error
+      io.printError(error.hint === undefined ? error.message : `${error.message}; ${error.hint}`)
+      if (error.code === 'NO_QUESTION') return 'answered'
+    }
+  }
+}

@@ -1,0 +1,207 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { copyFile, readFile, utimes } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { brotliCompress, brotliDecompress, constants, crc32 } from 'node:zlib'
+import { z } from 'zod'
+import { RalphError } from '../../contract/errors.ts'
+import { removeDurably, writeFileAtomic } from '../files/atomic-file.ts'
+import { attemptFiles, attemptState, type AttemptState } from './attempt-folder.ts'
+
+/** An attempt whose iteration has ended, out of a pack. */
+export type PackedAttempt = {
+  readonly name: string
+  readonly state: AttemptState
+  /** When it changed last. */
+  readonly at: number
+  readonly files: ReadonlyMap<string, Buffer>
+  /** Its transcript is too long for a pack and lies in `transcriptFile`. */
+  readonly isLong: boolean
+}
+
+/** A file that contains all attempts of several iterations. */
+export type AttemptPack = {
+  readonly path: string
+  readonly number: number
+  readonly first: number
+  readonly last: number
+}
+
+const Header = z.object({
+  /** Packs whose content this one contains too. */
+  replaces: z.array(z.string()),
+  attempts: z.array(
+    z.object({
+      name: z.string(),
+      state: z.enum(['never-started', 'running', 'ended', 'aborted', 'lost']),
+      at: z.number(),
+      isLong: z.boolean().optional(),
+      files: z.array(z.tuple([z.string(), z.int()])),
+    }),
+  ),
+})
+
+const longBytes = 8 * 1024 * 1024
+
+/** A longer transcript is moved instead of packed: packing happens in memory. */
+export const isLongTranscript = (bytes: number): boolean => bytes > longBytes
+
+const newline = 10
+const signature = 'ralph-pack-1'
+/** Prompts of one sprint resemble each other, so a large window saves more than a high quality. */
+const params = { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_LGWIN]: 22 }
+
+export const attemptsFolder = (state: string): string => join(state, 'attempts')
+const packsFolder = (state: string): string => join(state, 'packed')
+
+/** Transcripts of packed attempts that users can still open under the names in `transcripts/`, and those too long for a pack. */
+export const transcriptsFolder = (state: string): string => join(state, 'transcripts')
+export const transcriptFile = (state: string, attempt: string): string =>
+  join(transcriptsFolder(state), `${attempt}.jsonl`)
+
+/** The iteration that an attempt belongs to; undefined for a notification. */
+export function attemptIteration(name: string): number | undefined {
+  const number = /^(\d+)-/.exec(name)?.[1]
+  return number === undefined ? undefined : Number(number)
+}
+
+const packPattern = /^(\d{6})\.(\d+)-(\d+)\.pack$/
+const known = new Map<string, { readonly at: number; readonly packs: readonly AttemptPack[] }>()
+
+/** All packs, oldest first. Cheap while nothing changes: every attempt that starts asks. */
+export function listPacks(state: string): readonly AttemptPack[] {
+  const folder = packsFolder(state)
+  const at = statSync(folder, { throwIfNoEntry: false })?.mtimeMs
+  if (at === undefined) return []
+  const cached = known.get(folder)
+  // A folder that was changed just now may change again in the same tick of its clock.
+  if (cached?.at === at && Date.now() - at > 100) return cached.packs
+  const packs = readdirSync(folder)
+    .toSorted()
+    .flatMap((name): AttemptPack[] => {
+      const [, number, first, last] = packPattern.exec(name) ?? []
+      if (number === undefined) return []
+      return [{ path: join(folder, name), number: Number(number), first: Number(first), last: Number(last) }]
+    })
+  known.set(folder, { at, packs })
+  return packs
+}
+
+/** The packed attempts of an iteration. */
+export async function readPackedIteration(state: string, iteration: number): Promise<PackedAttempt[]> {
+  const found = listPacks(state).filter(({ first, last }) => first <= iteration && iteration <= last)
+  const attempts = (await Promise.all(found.map(({ path }) => readPack(path)))).flat()
+  // Of two packs with one attempt, one was about to replace the other when its process was killed.
+  const byName = new Map(attempts.map((attempt) => [attempt.name, attempt]))
+  return [...byName.values()].filter(({ name }) => attemptIteration(name) === iteration)
+}
+
+/** A report reads one iteration after the other, mostly out of the same pack. */
+let lastRead: { readonly path: string; readonly attempts: Promise<PackedAttempt[]> } | undefined
+
+/** Packs are never changed. */
+export function readPack(path: string): Promise<PackedAttempt[]> {
+  if (lastRead?.path !== path) lastRead = { path, attempts: decodePack(path).then(({ attempts }) => attempts) }
+  return lastRead.attempts
+}
+
+async function decodePack(path: string): Promise<{ replaces: readonly string[]; attempts: PackedAttempt[] }> {
+  const all = await readFile(path)
+  const start = all.indexOf(newline) + 1
+  const [name, checksum] = all.toString('latin1', 0, start).trim().split(' ')
+  const body = all.subarray(start)
+  if (name !== signature || checksum !== formatChecksum(body)) throw damagedPack(path)
+  const content = await promisify(brotliDecompress)(body)
+  let at = content.indexOf(newline) + 1
+  const { replaces, attempts } = Header.parse(JSON.parse(content.toString('utf8', 0, at)))
+  const decoded = attempts.map(({ files, isLong = false, ...attempt }) => ({
+    ...attempt,
+    isLong,
+    files: new Map(files.map(([file, bytes]) => [file, content.subarray(at, (at += bytes))])),
+  }))
+  return { replaces, attempts: decoded }
+}
+
+const formatChecksum = (bytes: Buffer): string => crc32(bytes).toString(16).padStart(8, '0')
+
+const damagedPack = (path: string): RalphError =>
+  new RalphError('FILE_UNREADABLE', 'the packed transcripts in it are damaged', {
+    place: { file: path },
+    hint: 'restore the file from a backup; the state of the sprint does not depend on it',
+  })
+
+/** Reads an attempt from its folder. Without its secret, which is of no use to an attempt that has ended. */
+export function readAttemptFolder(state: string, name: string): PackedAttempt {
+  const folder = join(attemptsFolder(state), name)
+  const entries = readdirSync(folder, { withFileTypes: true })
+  const names = entries.filter((entry) => entry.isFile() && entry.name !== 'mcp-token').map((entry) => entry.name)
+  const transcript = statSync(join(folder, attemptFiles.stdout), { throwIfNoEntry: false })
+  const isLong = isLongTranscript(transcript?.size ?? 0)
+  const packed = names.filter((file) => !isLong || file !== attemptFiles.stdout)
+  // Small files: each asynchronous call would cost more than the file.
+  const contents = packed.map((file) => readFileSync(join(folder, file)))
+  const times = packed.map((file) => statSync(join(folder, file)).mtimeMs)
+  return {
+    name,
+    state: attemptState(folder),
+    at: Math.max(0, transcript?.mtimeMs ?? 0, ...times),
+    isLong,
+    files: new Map(packed.map((file, index) => [file, contents[index] ?? Buffer.alloc(0)])),
+  }
+}
+
+/** Writes a pack that has its name only once it is complete and durable, and removes the packs that it replaces. */
+export async function writePack(
+  state: string,
+  attempts: readonly PackedAttempt[],
+  replaces: readonly AttemptPack[] = [],
+): Promise<AttemptPack> {
+  const iterations = attempts.flatMap(({ name }) => attemptIteration(name) ?? [])
+  const number = Math.max(0, ...listPacks(state).map((pack) => pack.number)) + 1
+  const [first, last] = iterations.length === 0 ? [0, 0] : [Math.min(...iterations), Math.max(...iterations)]
+  const header = {
+    replaces: replaces.map(({ path }) => path.slice(packsFolder(state).length + 1)),
+    attempts: attempts.map(({ files, ...attempt }) => ({
+      ...attempt,
+      files: [...files].map(([name, content]) => [name, content.length]),
+    })),
+  }
+  const contents = attempts.flatMap(({ files }) => [...files.values()])
+  const body = await promisify(brotliCompress)(
+    Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), ...contents]),
+    { params },
+  )
+  mkdirSync(packsFolder(state), { recursive: true, mode: 0o700 })
+  const path = join(packsFolder(state), `${String(number).padStart(6, '0')}.${first}-${last}.pack`)
+  await writeFileAtomic(path, Buffer.concat([Buffer.from(`${signature} ${formatChecksum(body)}\n`), body]))
+  // Its age is that of its newest attempt: `keep` counts from there.
+  const at = Math.max(...attempts.map((attempt) => attempt.at)) / 1000
+  await utimes(path, at, at)
+  for (const old of replaces) await removeDurably(old.path)
+  known.delete(packsFolder(state))
+  return { path, number, first, last }
+}
+
+/** Finishes what a killed process has begun: removes the packs that the newest one contains. */
+export async function removeReplacedPacks(state: string): Promise<void> {
+  const newest = listPacks(state).at(-1)
+  if (!newest) return
+  const { replaces } = await decodePack(newest.path)
+  const left = replaces.map((name) => join(packsFolder(state), name))
+  for (const { path } of listPacks(state)) if (left.includes(path)) await removeDurably(path)
+  known.delete(packsFolder(state))
+}
+
+/** Puts the folders of a packed attempt and of its repetitions back, so that it can be joined. */
+export async function restorePackedAttempts(state: string, attempt: string): Promise<void> {
+  const iteration = attemptIteration(attempt)
+  if (iteration === undefined || !listPacks(state).some(({ last }) => iteration <= last)) return
+  for (const { name, files, isLong } of await readPackedIteration(state, iteration)) {
+    if (name !== attempt && !name.startsWith(`${attempt}.`)) continue
+    const folder = join(attemptsFolder(state), name)
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    for (const [file, content] of files) writeFileSync(join(folder, file), content, { mode: 0o600 })
+    const transcript = join(folder, attemptFiles.stdout)
+    if (isLong && !existsSync(transcript)) await copyFile(transcriptFile(state, name), transcript)
+  }
+}

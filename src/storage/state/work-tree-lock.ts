@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto'
+import { dirname, join } from 'node:path'
+import { RalphError } from '../../contract/errors.ts'
+import { lockFile, type FileLock } from '../../platform/files/file-lock.ts'
+import { createFolder, exists, realPath } from '../../platform/files/files.ts'
+import { stateRoot } from '../../platform/files/state-folder.ts'
+
+/**
+ * Locks the files that a sprint works on: the work tree of git, or the folder. Two sprints in one work tree would mix their
+ * changes, checkpoints and checks. The kernel releases the lock when the process ends.
+ */
+export async function lockWorkTree(folder: string, sprint: string): Promise<FileLock> {
+  const root = realPath(findRepository(folder) ?? folder)
+  const path = join(stateRoot(), 'work-trees', `${createHash('sha256').update(root).digest('hex')}.lock`)
+  await createFolder(dirname(path))
+  const taken = lockFile(path, `${sprint} (pid ${process.pid})`)
+  if ('lock' in taken) return taken.lock
+  const other = taken.owner || 'another process'
+  const name = other.replace(/ \(pid \d+\)$/, '')
+  throw new RalphError('WORK_TREE_BUSY', `the sprint ${other} works on these files`, {
+    place: { file: root },
+    hint: `wait for it, stop it with: ralph stop ${name}; or give this sprint files of its own: ralph run --goal "…" --worktree`,
+  })
+}
+
+/** Does something to the files of a sprint while no other sprint works on them. */
+export async function withWorkTree<T>(folder: string, sprint: string, work: () => Promise<T>): Promise<T> {
+  const lock = await lockWorkTree(folder, sprint)
+  try {
+    return await work()
+  } finally {
+    lock.release()
+  }
+}
+
+/** The root of the git work tree that contains this folder. */
+function findRepository(folder: string): string | undefined {
+  for (let above = folder; above !== dirname(above); above = dirname(above)) {
+    if (exists(join(above, '.git'))) return above
+  }
+  return undefined
+}

@@ -1,0 +1,34 @@
+import type { AuditEntry } from '../../../contract/fleet/user.ts'
+
+/** `startRalphMode` as `start Ralph Mode`: routes are named by verb and object. */
+export const describeAuditAction = (what: string): string =>
+  what
+    .replaceAll(/[.-]/g, ' ')
+    .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .replace('ralph mode', 'Ralph Mode')
+
+export const matchesAudit = ({ who, what, target, details }: AuditEntry, wanted: string): boolean =>
+  [who, what, describeAuditAction(what), target, JSON.stringify(details)]
+    .join(' ')
+    .toLowerCase()
+    .includes(wanted.trim().toLowerCase())
+
+/** One line per entry. A field that a spreadsheet would run as a formula begins with an apostrophe. */
+export function auditToCsv(entries: readonly AuditEntry[]): string {
+  const rows = entries.map(({ at, who, what, target = '', details = {} }) => [
+    new Date(at).toISOString(),
+    who,
+    what,
+    target,
+    JSON.stringify(details),
+  ])
+  return [['when', 'who', 'what', 'object', 'details'], ...rows]
+    .map((row) => `${row.map(csvField).join(',')}\r\n`)
+    .join('')
+}
+
+function csvField(text: string): string {
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}

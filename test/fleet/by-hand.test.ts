@@ -1,0 +1,92 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { z } from 'zod'
+import { ralphProgram } from '../support/paths.ts'
+import { waitUntil } from './test-fleet.ts'
+
+/** A fleet of two machines by hand, with nothing but the commands of the guide, and the commands that look after it. */
+let home = ''
+const started: ChildProcess[] = []
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'ralph-by-hand-'))
+})
+afterAll(async () => {
+  started.forEach((child) => child.kill('SIGKILL'))
+  await rm(home, { recursive: true, force: true })
+})
+
+/** `ralph …` of a user whose home is a folder of its own. */
+function ralph(user: string, ...args: readonly string[]) {
+  const folder = join(home, user)
+  const env = { PATH: process.env['PATH'], HOME: folder, LANG: 'C.UTF-8', NO_COLOR: '1' }
+  const child = spawn(process.execPath, [ralphProgram, ...args], {
+    cwd: folder,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  started.push(child)
+  const printed = { out: '', err: '' }
+  child.stdout.on('data', (part: Buffer) => (printed.out += part.toString()))
+  child.stderr.on('data', (part: Buffer) => (printed.err += part.toString()))
+  const ended = once(child, 'close').then(([code]: unknown[]) => ({ code, ...printed }))
+  return { printed, ended }
+}
+
+const prints = ({ printed }: ReturnType<typeof ralph>, text: RegExp) =>
+  waitUntil(
+    async () => printed,
+    ({ out, err }) => text.test(out) || text.test(err),
+    120_000,
+  )
+
+it('is a fleet of two machines after five commands, and doctor, backup and restore work on it', async () => {
+  for (const user of ['operator', 'first', 'second']) await mkdir(join(home, user))
+  const serve = ralph('operator', 'serve', '--port', '0', '--machines-port', '0', '--no-machine')
+  await prints(serve, /ralph machine token/)
+  const address = /Ralph runs at (\S+)/.exec(serve.printed.out)?.[1] ?? ''
+  for (const user of ['first', 'second']) {
+    const { out } = await ralph('operator', 'machine', 'token').ended
+    const [command = ''] = /agents-server join .*/.exec(out) ?? []
+    const machine = ralph(user, ...command.split(' '), '--name', user)
+    await prints(machine, /connected/)
+    expect(machine.printed.out).toBe(`joined as "${user}"\n`)
+  }
+
+  const doctor = await ralph('operator', 'doctor', '--backend', address).ended
+  expect(doctor).toMatchObject({ code: 0, err: '' })
+  for (const line of [
+    /✓ database +embedded/,
+    /✓ rights +may write/,
+    /✓ migrations/,
+    /✓ engine/,
+    /✓ machines +2 connected/,
+  ])
+    expect(doctor.out).toMatch(line)
+  expect(await ralph('operator', 'doctor', '--alive').ended).toMatchObject({ code: 0, err: '' })
+  expect(await ralph('first', 'doctor', '--alive').ended).toMatchObject({ code: 0, err: '' })
+
+  const backup = await ralph('operator', 'backup', '--json').ended
+  expect(backup).toMatchObject({ code: 0, err: '' })
+  const { file } = z.object({ file: z.string() }).parse(JSON.parse(backup.out))
+  expect(await ralph('operator', 'backup', 'check', file).ended).toMatchObject({ code: 0, err: '' })
+  const restored = ['--data', join(home, 'restored')]
+  expect(await ralph('operator', 'backup', 'restore', file, ...restored).ended).toMatchObject({ code: 0, err: '' })
+  const again = await ralph('operator', 'backup', 'restore', file, ...restored).ended
+  expect([again.code, again.err]).toEqual([1, expect.stringContaining('DATABASE_IN_USE')])
+}, 240_000)
+
+it('says that nothing runs here, and that an address is no backend', async () => {
+  await mkdir(join(home, 'stranger'), { recursive: true })
+  expect(await ralph('stranger', 'doctor', '--alive').ended).toMatchObject({
+    code: 1,
+    err: 'neither a backend nor an agents-server runs here\n',
+  })
+  const away = await ralph('stranger', 'doctor', '--backend', 'http://127.0.0.1:9').ended
+  expect([away.code, away.out]).toEqual([1, expect.stringContaining('is unreachable')])
+  const wrong = await ralph('stranger', 'doctor', '--backend', 'foo').ended
+  expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining('USAGE')])
+})

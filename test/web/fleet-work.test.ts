@@ -1,0 +1,72 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { seriousIssues } from '../support/page.ts'
+import { root } from '../support/paths.ts'
+import { createPageAgent, createRepository, createServedPages } from './served-page.ts'
+
+const { serve, open } = createServedPages()
+
+it('groups a fleet, keeps the view in the URL, acts on many agents, and tries a parked sprint now', async () => {
+  const { address, origin, folder, project, api } = await serve()
+  const control = join(folder, 'limited')
+  mkdirSync(control)
+  const limited = `command:${process.execPath} ${join(root, 'test/fixtures/agents/limited-agent.mjs')} ${control}`
+  for (const name of ['ant', 'bee', 'cat', 'dog', 'eel']) {
+    const path = join(project, name)
+    createRepository(path)
+    // One control folder each: the second call of a folder asks a question.
+    const program = name === 'eel' ? limited : createPageAgent(folder).program
+    await api.createAgent({ name, workspace: { kind: 'folder', path }, program })
+  }
+  await expect(
+    api.createAgent({ name: 'outside', workspace: { kind: 'folder', path: '/etc' }, program: limited }),
+  ).rejects.toMatchObject({ code: 'WORKSPACE_REFUSED' })
+  const ids = new Map((await api.listAgents({})).items.map(({ agent }) => [agent.name, agent.id]))
+  expect([...ids.keys()].toSorted()).toEqual(['ant', 'bee', 'cat', 'dog', 'eel', 'project'])
+  const start = (name: string) =>
+    api.startRalphMode({ agentId: ids.get(name) ?? '', taskDescription: `Count ${name}`, doneWhen: [] })
+  const { sprintId } = await start('eel')
+  await start('ant')
+  await start('bee')
+
+  const { page, complaints, see } = await open(address)
+  await see('Count ant')
+  await page.getByLabel('Group').selectOption('Group by state')
+  expect(new URL(page.url()).searchParams.get('group')).toBe('state')
+  await page.getByRole('row', { name: /^Running/ }).waitFor()
+  await page.getByLabel('Order').selectOption('By name')
+  await page.reload()
+  await page.getByRole('row', { name: /^Idle/ }).waitFor()
+  await page.getByLabel('Group').selectOption('Group by repository')
+  await page.getByRole('row', { name: join(project, 'cat') }).waitFor()
+
+  for (const name of ['ant', 'bee', 'cat']) await page.getByLabel(`Select ${name}`).check()
+  const bulk = page.getByRole('toolbar', { name: 'Selected agents' })
+  await bulk.getByText('3 agents selected').waitFor()
+  const issues = await seriousIssues(page)
+  await bulk.getByRole('button', { name: 'Stop' }).click()
+  await see('1 agent skipped')
+  await page.getByRole('button', { name: 'Stop 2 agents' }).click()
+  await see('2 agents stopped')
+  const status = async (name: string) =>
+    (await api.getAgent({ agentId: ids.get(name) ?? '' })).sprint?.status ?? 'no sprint'
+  await expect.poll(async () => [await status('ant'), await status('bee')]).toEqual(['interrupted', 'interrupted'])
+  await page.getByLabel('Select dog').check()
+  await bulk.getByRole('button', { name: 'Archive' }).click()
+  await page.getByRole('button', { name: 'Archive 1 agent' }).click()
+  await page.getByRole('link', { name: 'dog' }).waitFor({ state: 'detached' })
+
+  await page.goto(`${origin}/sprints/${sprintId}`)
+  const card = page.getByRole('region', { name: 'Usage limit' })
+  await card.getByText(/It resumes by itself at .+, in (59|60) min/).waitFor()
+  const parkedIssues = await seriousIssues(page)
+  await card.getByRole('button', { name: 'Try now' }).click()
+  await page.getByText('Done', { exact: true }).first().waitFor()
+  await card.waitFor({ state: 'detached' })
+  expect({ issues, parkedIssues, complaints: complaints.lines }).toEqual({
+    issues: [],
+    parkedIssues: [],
+    complaints: [],
+  })
+}, 300_000)
