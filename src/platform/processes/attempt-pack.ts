@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, brotliDecompress, constants, crc32 } from 'node:zlib'
 import { z } from 'zod'
 import { RalphError } from '../../contract/errors.ts'
-import { removeDurably, writeFileAtomic } from '../files/atomic-file.ts'
+import { leftoverPattern, removeDurably, writeFileAtomic } from '../files/atomic-file.ts'
 import { attemptFiles, attemptState, type AttemptState } from './attempt-folder.ts'
 
 /** An attempt whose iteration has ended, out of a pack. */
@@ -182,14 +182,15 @@ export async function writePack(
   return { path, number, first, last }
 }
 
-/** Finishes what a killed process has begun: removes the packs that the newest one contains. */
+/** Finishes what a killed process has begun: removes its drafts and the packs that the newest one contains. */
 export async function removeReplacedPacks(state: string): Promise<void> {
   const newest = listPacks(state).at(-1)
-  if (!newest) return
-  const { replaces } = await decodePack(newest.path)
-  const left = replaces.map((name) => join(packsFolder(state), name))
-  for (const { path } of listPacks(state)) if (left.includes(path)) await removeDurably(path)
-  known.delete(packsFolder(state))
+  const folder = packsFolder(state)
+  const replaces = newest ? (await decodePack(newest.path)).replaces : []
+  const names = existsSync(folder) ? readdirSync(folder) : []
+  const leftovers = names.filter((name) => replaces.includes(name) || leftoverPattern.test(name))
+  for (const name of leftovers) await removeDurably(join(folder, name))
+  known.delete(folder)
 }
 
 /** Puts the folders of a packed attempt and of its repetitions back, so that it can be joined. */

@@ -81,14 +81,16 @@ export function IterationStrip({ cells, chosen, onChoose }: IterationStripProps)
 const cellKey = (cell: StripCell | undefined, index: number): string | number =>
   cell?.kind === 'iteration' ? cell.number : (cell?.key ?? index)
 
+/** Only the hatching pulses: a label that fades loses its contrast. */
 const StripGap = ({ cell }: { cell: Extract<StripCell, { kind: 'gap' }> }) => (
-  <div
-    className={classes(
-      'hatched grid h-[30px] place-items-center rounded-md border border-dashed border-warn-fill text-[10.5px] whitespace-nowrap text-warn',
-      cell.waiting && 'pulse',
-    )}
-  >
-    <span className="rounded bg-panel px-1">{cell.label}</span>
+  <div className="relative grid h-[30px] place-items-center text-[10.5px] whitespace-nowrap text-warn">
+    <div
+      className={classes(
+        'hatched absolute inset-0 rounded-md border border-dashed border-warn-fill',
+        cell.waiting && 'pulse',
+      )}
+    />
+    <span className="relative rounded bg-panel px-1">{cell.label}</span>
   </div>
 )
 
