@@ -107,6 +107,8 @@ class LiveUpdates {
   /** The backend sends events inside a sprint only to pages that show it, so refetch what is known of it. */
   readonly #refetchEvents = (): void => {
     const sprintId = this.#sprintId
+    // A new stream refetches everything as soon as it is applied.
+    if (this.#waiting.some(({ type }) => type === 'start-over')) return
     if (sprintId !== undefined) refetchShown(queryClient, ({ queryKey }) => isQueryFor(queryKey, keys.events(sprintId)))
   }
 
