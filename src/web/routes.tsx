@@ -1,7 +1,20 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
 import { z } from 'zod'
 import { queryClient } from './data/api.ts'
-import { agentsQuery, iterationsQuery, sprintQuery, transcriptQuery, usageQuery } from './data/queries.ts'
+import {
+  agentQuery,
+  agentsQuery,
+  iterationsQuery,
+  machinesQuery,
+  outlineQuery,
+  promptsQuery,
+  questionsQuery,
+  sprintQuery,
+  sprintsQuery,
+  tokensQuery,
+  transcriptQuery,
+  usageQuery,
+} from './data/queries.ts'
 import { transcriptKinds } from './data/transcript-window.ts'
 import { fleetGroupings } from './words/fleet-groups.ts'
 import { fleetOrders } from './words/fleet-order.ts'
@@ -38,10 +51,16 @@ const fleetRoute = createRoute({
   component: lazyRouteComponent(() => loadChunk(() => import('./pages/fleet.tsx')), 'FleetPage'),
 })
 
+/** Loaders prefetch what a page shows first, already when the pointer rests on its link. Nothing waits for them. */
 const agentRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/agents/$agentId',
   validateSearch: z.object({ tab: optional(z.enum(['queue', 'conversations', 'access'])) }),
+  loader: ({ params: { agentId } }) => {
+    void queryClient.prefetchQuery(agentQuery(agentId))
+    void queryClient.prefetchQuery(sprintsQuery(agentId))
+    void queryClient.prefetchQuery(promptsQuery(agentId))
+  },
   component: lazyRouteComponent(() => loadChunk(() => import('./pages/agent.tsx')), 'AgentPage'),
 })
 
@@ -65,6 +84,7 @@ const sprintRoute = createRoute({
     void queryClient.prefetchQuery(sprintQuery(sprintId))
     void queryClient.prefetchQuery(transcriptQuery(sprintId, scope))
     void queryClient.prefetchQuery(iterationsQuery(sprintId))
+    void queryClient.prefetchQuery(outlineQuery(sprintId))
   },
   component: lazyRouteComponent(() => loadChunk(() => import('./pages/sprint.tsx')), 'SprintPage'),
 })
@@ -73,18 +93,21 @@ const inboxRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/needs-you',
   validateSearch: z.object({ question: optional(z.string()) }),
+  loader: () => void queryClient.prefetchQuery(questionsQuery),
   component: lazyRouteComponent(() => loadChunk(() => import('./pages/inbox.tsx')), 'InboxPage'),
 })
 
 const machinesRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/machines',
+  loader: () => void queryClient.prefetchQuery(machinesQuery),
   component: lazyRouteComponent(() => loadChunk(() => import('./pages/machines.tsx')), 'MachinesPage'),
 })
 
 const usageRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/usage',
+  loader: () => void queryClient.prefetchQuery(usageQuery),
   component: lazyRouteComponent(() => loadChunk(() => import('./pages/usage.tsx')), 'UsagePage'),
 })
 
@@ -92,6 +115,7 @@ const settingsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/settings',
   validateSearch: z.object({ tab: optional(z.enum(['you', 'people', 'webhooks', 'deliveries', 'audit'])) }),
+  loader: () => void queryClient.prefetchQuery(tokensQuery),
   component: lazyRouteComponent(() => loadChunk(() => import('./pages/settings.tsx')), 'SettingsPage'),
 })
 

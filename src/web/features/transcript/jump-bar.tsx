@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { ArrowUpToLine, ChevronDown, ChevronUp, ListTree } from 'lucide-react'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { SprintOutline } from '../../../contract/fleet/sprint.ts'
 import { formatCount, pluralize } from '../../../words/counts.ts'
 import { api, describeError } from '../../data/api.ts'
@@ -90,17 +90,21 @@ function Stepper({ kind, count, sprintId, iteration, at, lastSeq, onJump }: Step
   )
 }
 
-const settleMs = 60
+/** Upper bound of jumps while the user drags the thumb. */
+const jumpIntervalMs = 60
 
 /** Any event by its place, like the thumb of a scroll bar over the whole transcript. */
 function Scrubber({ at, last, onJump }: { at: number | undefined; last: number; onJump: JumpBarProps['onJump'] }) {
   const [wanted, setWanted] = useState<number>()
+  const jumpedAt = useRef(0)
   useEffect(() => {
     if (wanted === undefined) return undefined
-    const wait = window.setTimeout(() => {
+    const jump = (): void => {
+      jumpedAt.current = performance.now()
       onJump(wanted >= last ? undefined : wanted)
       setWanted(undefined)
-    }, settleMs)
+    }
+    const wait = window.setTimeout(jump, Math.max(0, jumpedAt.current + jumpIntervalMs - performance.now()))
     return () => window.clearTimeout(wait)
   }, [wanted, last, onJump])
   const value = wanted ?? at ?? last
