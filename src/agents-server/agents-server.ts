@@ -174,6 +174,7 @@ function createMessageHandler(
     agents,
     jobs,
     version,
+    env: parts.env,
     now: Date.now,
     changed,
     earlierNotes: parts.env['HOME'] ? arianaNotes(parts.env['HOME']) : undefined,

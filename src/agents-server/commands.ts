@@ -1,6 +1,8 @@
 import { encodeReply } from '../channel/message.ts'
 import { RalphError } from '../contract/errors.ts'
 import type { DurableRequest, RequestBody, RequestReply } from '../contract/fleet/channel.ts'
+import type { HostEnvironment } from '../host/create-ports.ts'
+import { finishSprint } from '../host/finish-sprint.ts'
 import { restoreFiles } from '../storage/git/restore.ts'
 import { openWorkspace } from '../storage/git/workspace.ts'
 import { agentSprintFolder } from './agent-ports.ts'
@@ -12,6 +14,7 @@ export type CommandParts = {
   readonly agents: LocalAgents
   readonly jobs: Jobs
   readonly version: string
+  readonly env: HostEnvironment
   readonly now: () => number
   readonly changed: () => void
   /** Notes of another program that new agents start with. */
@@ -61,12 +64,15 @@ export function createMachineCommands(parts: CommandParts): MachineCommands {
       return { ...success, ...(commit !== undefined && { commit }) }
     },
     restore: async ({ agentId, sprintId, iteration }) => {
-      if (jobs.listForAgent(agentId).some(({ startedAt }) => startedAt !== undefined)) {
-        throw new RalphError('AGENT_BUSY', 'the agent is running; restore would change files under it')
-      }
+      refuseRunning(jobs, agentId)
       const place = checkpointPlace(agents.requireReady(agentId), sprintId)
       const { saved } = await restoreFiles(place, { iteration }, now())
       return { ...success, saved: saved[0] ?? '' }
+    },
+    finish: async ({ agentId, sprintId, message, branch, author }) => {
+      refuseRunning(jobs, agentId)
+      const place = checkpointPlace(agents.requireReady(agentId), sprintId)
+      return { ...success, ...(await finishSprint(place, { message, branch, author, env: parts.env })) }
     },
     update: async ({ version }) => {
       if (version !== parts.version) await parts.install(version)
@@ -83,8 +89,13 @@ export async function runMachineCommand<T extends MachineCommand>(
   return encodeReply(type, await commands[type](body))
 }
 
+function refuseRunning(jobs: Jobs, agentId: string): void {
+  if (jobs.listForAgent(agentId).every(({ startedAt }) => startedAt === undefined)) return
+  throw new RalphError('AGENT_BUSY', 'the agent is changing these files right now', { hint: 'pause the sprint first' })
+}
+
 /** Checkpoints are keyed by the sprint's id. */
-const checkpointPlace = (agent: LocalAgent, sprintId: string) => ({
+export const checkpointPlace = (agent: LocalAgent, sprintId: string) => ({
   project: agent.folder,
   sprintDir: agentSprintFolder(agent, sprintId),
   sprintId,

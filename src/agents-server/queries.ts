@@ -9,10 +9,11 @@ import { diskSpace, isFile, readTextIfExists, realPath } from '../platform/files
 import { readRange } from '../platform/files/private-file.ts'
 import type { AccountLimits } from '../runtime/ports.ts'
 import { createProjectRedactor } from '../storage/accounts/secrets.ts'
-import { diffIterations } from '../storage/git/restore.ts'
-import { agentSprintFolder } from './agent-ports.ts'
+import { diffIterations, previewRestore } from '../storage/git/restore.ts'
 import type { HostEnvironment } from '../host/create-ports.ts'
 import { findChecks } from '../host/find-checks.ts'
+import { planFinish } from '../host/finish-sprint.ts'
+import { checkpointPlace } from './commands.ts'
 import type { LocalAgent, LocalAgents } from './local-agents.ts'
 import type { Jobs } from './jobs.ts'
 import { writeTaskLock, readNotes } from './notes.ts'
@@ -62,11 +63,17 @@ export function createQueryHandlers({ agents, jobs, home, env, limits, policy }:
       ...(await readAgentFile(requireKnownAgent(agents, body.agentId), body, env)),
     }),
     diff: async ({ agentId, sprintId, from, to }) => {
-      const agent = agents.requireReady(agentId)
-      const place = { project: agent.folder, sprintDir: agentSprintFolder(agent, sprintId), sprintId }
-      const patch = await diffIterations(place, { from, to })
-      return { ...success, patch: patch.slice(0, maxPatchLength), truncated: patch.length > maxPatchLength }
+      const patch = await diffIterations(checkpointPlace(agents.requireReady(agentId), sprintId), { from, to })
+      return { ...success, ...truncatePatch(patch) }
     },
+    'restore-preview': async ({ agentId, sprintId, iteration }) => {
+      const patch = await previewRestore(checkpointPlace(agents.requireReady(agentId), sprintId), { iteration })
+      return { ...success, ...truncatePatch(patch) }
+    },
+    'finish-plan': async ({ agentId, sprintId }) => ({
+      ...success,
+      ...(await planFinish(checkpointPlace(agents.requireReady(agentId), sprintId))),
+    }),
     'forget-limit': ({ program }) => limits.record(program, 0).then(() => success),
     notes: async ({ agentId }) => {
       const { notes } = requireKnownAgent(agents, agentId)
@@ -86,6 +93,11 @@ export function createQueryHandlers({ agents, jobs, home, env, limits, policy }:
     preflight: ({ program }) => inspectStart(program, { home, env, limits, policy }),
   }
 }
+
+const truncatePatch = (patch: string) => ({
+  patch: patch.slice(0, maxPatchLength),
+  truncated: patch.length > maxPatchLength,
+})
 
 /** What a start of this program would meet on the machine. */
 async function inspectStart(

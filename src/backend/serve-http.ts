@@ -16,6 +16,7 @@ import { agentHandlers } from './http/handlers/agents.ts'
 import { machineGrantHandlers } from './http/handlers/machine-grants.ts'
 import { operationHandlers } from './http/handlers/operations.ts'
 import { peopleHandlers } from './http/handlers/people.ts'
+import { sprintFileHandlers } from './http/handlers/sprint-files.ts'
 import { sprintHandlers } from './http/handlers/sprints.ts'
 import { createIdempotency } from './http/calls/idempotency.ts'
 import { createRateLimit } from './http/calls/rate-limit.ts'
@@ -122,6 +123,7 @@ function createHandlers(
     ...peopleHandlers({ database, box, sender, now, newId: newUuid, version, project, demo, ticketAddress }),
     ...agentHandlers(fleet),
     ...sprintHandlers(fleet),
+    ...sprintFileHandlers(fleet),
     ...machineRouteHandlers(fleet, admission, version),
     ...machineGrantHandlers(database, now),
     ...operationHandlers({ database, dataFolder, migrations, version, now, newId: newUuid, startDemo, inviteAddress }),

@@ -211,10 +211,23 @@ const reads: Partial<Record<RouteName, Answer>> = {
   },
   readOutput: () => ({ text: 'the whole output\n'.repeat(200), size: 3400 }),
   diffSprint: () => diff,
+  previewRestore: () => diff,
+  previewFinish: () => ({ repositories: [finishable] }),
   listQuestions: ({ status }, { fleet }) => ({
     items: fleet.questions.filter((question) => status === undefined || question.status === status),
   }),
   usage: () => ({ items: usageRows(), todayUsd: 18.4 }),
+}
+
+const finishable = {
+  root: '/home/ada/shop',
+  branch: 'main',
+  files: diff.files.map(({ path, added, removed }) => ({ path, added, removed })),
+  moreFiles: 0,
+  mixed: [],
+  untouched: ['notes/todo.md'],
+  edited: [],
+  conflicts: [],
 }
 
 /** Newest first; a cursor is the number of the event after the last one returned. */
@@ -277,6 +290,9 @@ const writes: Partial<Record<RouteName, Answer>> = {
   tellSprint: ({ sprintId, text }, state) =>
     changed(state, findSprint(state, sprintId), { messages: [{ text: String(text), at: Date.now() }] }),
   withdrawMessage: ({ sprintId }, state) => changed(state, findSprint(state, sprintId), { messages: [] }),
+  finishSprint: ({ branch }) => ({
+    commits: [{ root: '/home/ada/shop', branch: branch ? String(branch) : 'main', commit: 'c0ffee12345678', staged: [] }],
+  }),
   restoreSprint: () => ({ success: true, saved: 'refs/ralph/auth/saved-1' }),
   answerSprint: ({ sprintId, answer }, state) => answerQuestion(String(sprintId), String(answer), state),
   dismissQuestion: ({ questionId }, { fleet, push }) => {

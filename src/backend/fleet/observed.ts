@@ -1,3 +1,4 @@
+import type { FinishedSprint, FinishPlan, FinishSprint } from '../../contract/fleet/finish.ts'
 import type { StopWhen } from '../../contract/fleet/sprint.ts'
 
 /** A request to a sprint that `ralph run` controls. */
@@ -13,6 +14,10 @@ export interface ObservedSprints {
   readonly request: (sprintId: string, request: ObservedRequest) => Promise<void>
   /** The changes between two iterations, as a patch. */
   readonly diff: (sprintId: string, range: { readonly from: number; readonly to: number }) => Promise<string>
+  /** What a restore would change, as a patch. */
+  readonly previewRestore: (sprintId: string, iteration: number) => Promise<string>
+  readonly planFinish: (sprintId: string) => Promise<FinishPlan>
+  readonly finish: (sprintId: string, request: FinishSprint) => Promise<FinishedSprint>
   /** Restores the files; resolves with the name of the checkpoint that holds the previous ones. */
   readonly restore: (sprintId: string, iteration: number) => Promise<string>
 }

@@ -13,7 +13,7 @@ import { accountLimits } from '../database/usage.ts'
 import { recordRowChanges } from '../feed/event-log.ts'
 import { interruptPrompt } from './orders.ts'
 import { createPlannedProgress } from './new-progress.ts'
-import { requireObserved, forwardRequest } from './observed-sprints.ts'
+import { forwardRequest } from './observed-sprints.ts'
 import type { Requester, Fleet } from '../fleet/fleet.ts'
 import type { ObservedRequest } from '../fleet/observed.ts'
 import { confinePlan, mayLeaveCell } from '../fleet/sprint-rights.ts'
@@ -342,18 +342,6 @@ export const dismissQuestion = (fleet: Fleet, questionId: string): Promise<typeo
     await recordRowChanges(t, { kind: 'question', agentId: question.agentId, questionId })
     return question
   })
-
-/** Restores the files as they were after an iteration. The machine saves the current ones. */
-export async function restoreSprint(fleet: Fleet, sprintId: string, iteration: number): Promise<{ saved: string }> {
-  const agent = await sprintTransaction(fleet, sprintId, async (t, sprint) => {
-    if (sprint.observed) return undefined
-    if (await findRunningPrompt(t)) throw new RalphError('AGENT_BUSY', 'the agent is busy')
-    return t.agent
-  })
-  if (!agent) return { saved: await requireObserved(fleet).restore(sprintId, iteration) }
-  const { saved } = await fleet.machines.ask(agent.machineId, 'restore', { agentId: agent.id, sprintId, iteration })
-  return { saved }
-}
 
 type SprintChangeRequest = { readonly asked: ObservedRequest; readonly by?: Requester }
 

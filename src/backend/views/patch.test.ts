@@ -28,10 +28,27 @@ it('parses a diff: changed, new, deleted, binary and renamed files', () => {
   ].join('\n')
 
   expect(parsePatch(patch)).toEqual([
-    { path: 'src/a.ts', added: 2, removed: 1, patch: '@@ -1,2 +1,3 @@\n same\n-old\n+new\n+more\n' },
-    { path: 'gone.txt', added: 0, removed: 1, patch: '@@ -1 +0,0 @@\n-bye\n' },
+    {
+      path: 'src/a.ts',
+      added: 2,
+      removed: 1,
+      patch: '@@ -1,2 +1,3 @@\n same\n-old\n+new\n+more\n',
+      head: 'diff --git a/src/a.ts b/src/a.ts\nindex 1..2 100644\n--- a/src/a.ts\n+++ b/src/a.ts\n',
+    },
+    {
+      path: 'gone.txt',
+      added: 0,
+      removed: 1,
+      patch: '@@ -1 +0,0 @@\n-bye\n',
+      head: 'diff --git a/gone.txt b/gone.txt\ndeleted file mode 100644\n--- a/gone.txt\n+++ /dev/null\n',
+    },
     { path: 'logo.png', added: 0, removed: 0 },
-    { path: 'new name.md', added: 0, removed: 0 },
+    {
+      path: 'new name.md',
+      added: 0,
+      removed: 0,
+      head: 'diff --git a/old name.md b/new name.md\nsimilarity index 100%\nrename from old name.md\nrename to new name.md\n',
+    },
   ])
 })
 

@@ -11,13 +11,16 @@ export function parsePatch(patch: string): PatchFile[] {
     .split(/^(?=diff --git )/m)
     .filter((part) => part.startsWith('diff --git '))
     .map((part) => {
-      const body = part.slice(part.search(/^@@ /m) < 0 ? part.length : part.search(/^@@ /m))
+      const at = part.search(/^@@ /m) < 0 ? part.length : part.search(/^@@ /m)
+      const [head, body] = [part.slice(0, at), part.slice(at)]
+      const isComplete = body.length <= maxPatchLength && !/^(Binary files|GIT binary patch)/m.test(head)
       const lines = body.split('\n')
       return {
         path: parsePatchPath(part),
         added: lines.filter((line) => line.startsWith('+')).length,
         removed: lines.filter((line) => line.startsWith('-')).length,
         ...(body !== '' && body.length <= maxPatchLength && { patch: body }),
+        ...(isComplete && { head }),
       }
     })
 }

@@ -1,13 +1,13 @@
 import { RalphError } from '../../contract/errors.ts'
 import type { Progress } from '../../contract/progress.ts'
-import { git, type GitAuthor } from '../../platform/git.ts'
-import { assertCommittable, commitWork, type CommitTarget, type CommittedWork } from '../../storage/git/commit-work.ts'
-import { countChangedLines, listLaterEdits, readSprintWork, type SprintWork } from '../../storage/git/sprint-work.ts'
+import type { CommitTarget, CommittedWork } from '../../storage/git/commit-work.ts'
+import { commitFinishedWork, readFinishableWork, type FinishableWork } from '../../storage/git/finish-work.ts'
 import { readSprintOwner } from '../../storage/state/sprint-lock.ts'
+import { describeCommit } from '../../words/commit-message.ts'
 import { pluralize } from '../../words/counts.ts'
+import { describeFinishNotes, listSomeNames } from '../../words/finish-notes.ts'
 import { describePullRequest } from '../../words/pull-request.ts'
 import { statusWords } from '../../words/status.ts'
-import { describeCommit } from '../report/commit-message.ts'
 import { askYesOrNo } from '../io/confirm.ts'
 import { defineCommand } from '../io/command.ts'
 import { displayPath } from '../io/display-path.ts'
@@ -15,14 +15,6 @@ import type { Io } from '../io/io.ts'
 import { resolveSprintWorkspace } from '../sprint/changes.ts'
 import { findSprint, type FoundSprint } from '../sprint/find-sprint.ts'
 import { requireProgress } from '../sprint/sprint-state.ts'
-
-type ChangedLines = { readonly path: string; readonly added: number; readonly removed: number }
-/** The work in one repository, as shown to the user. `edited`: paths that changed after the last checkpoint. */
-type ShownWork = {
-  readonly work: SprintWork
-  readonly files: readonly ChangedLines[]
-  readonly edited: readonly string[]
-}
 
 export const finish = defineCommand({
   name: 'finish',
@@ -58,7 +50,7 @@ Ralph runs no git hook, filter or signing program here, because the agent may ha
     const sprint = await findSprint(given, io)
     const progress = await requireProgress(sprint.sprintDir, io)
     refuseRunning(sprint)
-    const shown = await readShownWork(sprint.sprintDir, progress, io)
+    const shown = await readFinishableWork(resolveSprintWorkspace(sprint.sprintDir, progress, io))
     if (target === 'pr-body') {
       const body = describePullRequest(
         progress,
@@ -71,7 +63,7 @@ Ralph runs no git hook, filter or signing program here, because the agent may ha
     if (!isJson) for (const line of planLines(progress, shown, message, io)) io.print(line)
     const todo = shown.filter(({ work }) => work.changes.length > 0)
     const chosen = target ?? (isJson || todo.length === 0 ? undefined : await askTarget(todo, io))
-    const committed = chosen === undefined ? [] : await commitAll(todo, { sprint, message, target: chosen }, io)
+    const committed = chosen === undefined ? [] : await commitFinishedWork(todo, { sprintDir: sprint.sprintDir, message, target: chosen, env: io.env })
     if (isJson) io.print(JSON.stringify(describeJson(sprint, progress, { message, shown, committed })))
     else for (const line of endLines({ sprint, target: chosen, todo, committed }, io)) io.print(line)
     return 0
@@ -104,20 +96,9 @@ function refuseRunning({ sprintDir, name }: FoundSprint): void {
   })
 }
 
-async function readShownWork(sprintDir: string, progress: Progress, io: Io): Promise<ShownWork[]> {
-  const works = await readSprintWork(resolveSprintWorkspace(sprintDir, progress, io))
-  return Promise.all(
-    works.map(async (work) => ({
-      work,
-      files: await countChangedLines(work),
-      edited: await listLaterEdits(work),
-    })),
-  )
-}
-
 const maxShownFiles = 40
 
-function planLines(progress: Progress, shown: readonly ShownWork[], message: string, io: Io): string[] {
+function planLines(progress: Progress, shown: readonly FinishableWork[], message: string, io: Io): string[] {
   const { status } = progress
   const indented = message
     .trimEnd()
@@ -130,8 +111,8 @@ function planLines(progress: Progress, shown: readonly ShownWork[], message: str
   ]
 }
 
-function workLines({ work, files, edited }: ShownWork, io: Io): string[] {
-  const { repository, branch, mixed, untouched, conflicts } = work
+function workLines({ work, files, edited }: FinishableWork, io: Io): string[] {
+  const { repository, branch } = work
   const where = `${branch ?? 'a detached HEAD'} in ${displayPath(repository.root, io)}`
   if (work.changes.length === 0) return [`nothing to commit on ${where}: it contains all changes of the sprint`]
   const added = files.reduce((sum, file) => sum + file.added, 0)
@@ -140,52 +121,19 @@ function workLines({ work, files, edited }: ShownWork, io: Io): string[] {
     `${pluralize(files.length, 'file')} (+${added} −${removed}) for ${where}`,
     ...files.slice(0, maxShownFiles).map((file) => `  ${file.path} (+${file.added} −${file.removed})`),
     ...(files.length > maxShownFiles ? [`  and ${files.length - maxShownFiles} more`] : []),
-    ...noteLine('you had changed these before the sprint; the commit contains both changes', mixed),
-    ...noteLine('not in the commit, because you had changed it before the sprint', untouched),
-    ...noteLine('not in the commit, because it changed after the last iteration', edited),
-    ...noteLine('a later commit also changed these, so only --branch works', conflicts),
+    ...describeFinishNotes({ ...work, edited }).map(({ text, names }) => `! ${text}: ${listSomeNames(names)}`),
   ]
 }
 
-const noteLine = (text: string, names: readonly string[]): string[] =>
-  names.length === 0
-    ? []
-    : [`! ${text}: ${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`]
-
-async function askTarget(todo: readonly ShownWork[], io: Io): Promise<CommitTarget | undefined> {
+async function askTarget(todo: readonly FinishableWork[], io: Io): Promise<CommitTarget | undefined> {
   const where = todo.map(({ work }) => work.branch ?? 'a detached HEAD').join(', ')
   return (await askYesOrNo(`Commit this on ${where}?`, io)) === 'yes' ? { kind: 'head' } : undefined
-}
-
-type CommitPlan = { readonly sprint: FoundSprint; readonly message: string; readonly target: CommitTarget }
-
-/** In all repositories or in none, as far as Ralph can know before it writes. */
-async function commitAll(todo: readonly ShownWork[], plan: CommitPlan, io: Io): Promise<CommittedWork[]> {
-  const { sprint, message, target } = plan
-  for (const { work } of todo) await assertCommittable(work, target)
-  const committed: CommittedWork[] = []
-  for (const { work } of todo) {
-    const author = await readAuthor(work, io)
-    committed.push(await commitWork(work, { sprintDir: sprint.sprintDir, message, author, target }))
-  }
-  return committed
-}
-
-/** The user's identity, as git reads it. */
-async function readAuthor({ repository: { root } }: SprintWork, io: Io): Promise<GitAuthor> {
-  const read = (name: string) => git({ cwd: root }, 'config', '--get', name).catch(() => '')
-  const name = io.env['GIT_AUTHOR_NAME'] ?? (await read('user.name'))
-  const email = io.env['GIT_AUTHOR_EMAIL'] ?? io.env['EMAIL'] ?? (await read('user.email'))
-  if (name !== '' && email !== '') return { name, email }
-  throw new RalphError('GIT_FAILED', 'git does not know who you are', {
-    hint: 'git config --global user.name "…"; git config --global user.email "…"',
-  })
 }
 
 type Finished = {
   readonly sprint: FoundSprint
   readonly target: CommitTarget | undefined
-  readonly todo: readonly ShownWork[]
+  readonly todo: readonly FinishableWork[]
   readonly committed: readonly CommittedWork[]
 }
 
@@ -195,7 +143,7 @@ function endLines({ sprint, target, todo, committed }: Finished, io: Io): string
     return [`nothing was committed; commit with: ralph finish ${sprint.name} --commit, or --branch NAME`]
   const lines = committed.flatMap(({ commit, staged }, number) => [
     `committed ${commit.slice(0, 10)} on ${target.kind === 'branch' ? target.name : (todo[number]?.work.branch ?? 'a detached HEAD')} in ${displayPath(todo[number]?.work.repository.root ?? '', io)}`,
-    ...noteLine('your staged version stays in the index', staged),
+    ...(staged.length > 0 ? [`! your staged version stays in the index: ${listSomeNames(staged)}`] : []),
   ])
   const next = target.kind === 'branch' ? [`push it with: git push origin ${target.name}`] : []
   return [...lines, 'no git hook ran, and the commit is not signed', ...next]
@@ -204,7 +152,7 @@ function endLines({ sprint, target, todo, committed }: Finished, io: Io): string
 function describeJson(
   sprint: FoundSprint,
   { status }: Progress,
-  { message, shown, committed }: { message: string; shown: readonly ShownWork[]; committed: readonly CommittedWork[] },
+  { message, shown, committed }: { message: string; shown: readonly FinishableWork[]; committed: readonly CommittedWork[] },
 ) {
   const done = [...committed]
   const repositories = shown.map(({ work, files, edited }) => {

@@ -4,7 +4,8 @@ import { RalphError } from '../../contract/errors.ts'
 import type { Fact } from '../../loop/core/fact.ts'
 import { postRequest } from '../../storage/sprint/requests.ts'
 import { readSprintOwner } from '../../storage/state/sprint-lock.ts'
-import { diffIterations, restoreFiles } from '../../storage/git/restore.ts'
+import { finishSprint, planFinish } from '../../host/finish-sprint.ts'
+import { diffIterations, previewRestore, restoreFiles } from '../../storage/git/restore.ts'
 import { withWorkTree } from '../../storage/state/work-tree-lock.ts'
 import { resolveSprintWorkspace } from '../sprint/changes.ts'
 import { noResponseError } from '../sprint/requests.ts'
@@ -31,24 +32,34 @@ export function createObservedSprints(observers: () => readonly SprintObserver[]
       await sendSprintRequest(folderOf(sprintId), request, io)
       await observer(sprintId)?.refresh(sprintId)
     },
-    diff: async (sprintId, range) => {
-      const folder = folderOf(sprintId)
-      return diffIterations(resolveSprintWorkspace(folder, await requireProgress(folder, io), io), range)
-    },
+    diff: async (sprintId, range) => diffIterations(await findWorkspace(folderOf(sprintId), io), range),
+    previewRestore: async (sprintId, iteration) =>
+      previewRestore(await findWorkspace(folderOf(sprintId), io), { iteration }),
     restore: async (sprintId, iteration) => {
       const folder = folderOf(sprintId)
-      const owner = readSprintOwner(folder)
-      if (owner !== undefined) {
-        throw new RalphError('SPRINT_LOCKED', `the sprint is running (${owner})`, { hint: 'pause it first' })
-      }
-      const progress = await requireProgress(folder, io)
-      const workspace = resolveSprintWorkspace(folder, progress, io)
+      refuseRunning(folder)
+      const workspace = await findWorkspace(folder, io)
       const { saved } = await withWorkTree(workspace.project, await sprintName(folder, io), () =>
         restoreFiles(workspace, { iteration }, io.now()),
       )
       return saved[0] ?? ''
     },
+    planFinish: async (sprintId) => planFinish(await findWorkspace(folderOf(sprintId), io)),
+    finish: async (sprintId, request) => {
+      const folder = folderOf(sprintId)
+      refuseRunning(folder)
+      return finishSprint(await findWorkspace(folder, io), { ...request, env: io.env })
+    },
   }
+}
+
+const findWorkspace = async (folder: string, io: Io) =>
+  resolveSprintWorkspace(folder, await requireProgress(folder, io), io)
+
+function refuseRunning(folder: string): void {
+  const owner = readSprintOwner(folder)
+  if (owner === undefined) return
+  throw new RalphError('SPRINT_LOCKED', `the sprint is running (${owner})`, { hint: 'pause it first' })
 }
 
 async function sendSprintRequest(folder: string, request: ObservedRequest, io: Io): Promise<void> {

@@ -6,6 +6,7 @@ import { Check } from '../check.ts'
 import { Timestamp } from '../time.ts'
 import { Conversation, AgentWorkspace } from './agent.ts'
 import { MachineOrder, MachineFact, PromptOrder } from './channel-work.ts'
+import { FinishedSprint, FinishPlan, FinishSprint } from './finish.ts'
 import { Preflight, InstalledProgram, Version } from './machine.ts'
 import { Uuid } from './page.ts'
 import { Protocol } from './sprint.ts'
@@ -178,6 +179,16 @@ export const requests = {
   ),
   /** `saved`: the checkpoint with the previous files. Refused while a prompt runs. */
   restore: durable({ ...agentField, sprintId: Uuid, iteration: z.int() }, { saved: z.string() }),
+  /** Commits the work of the sprint. `author`: for machines where git knows no identity. Refused while a prompt runs. */
+  finish: durable(
+    {
+      ...agentField,
+      sprintId: Uuid,
+      ...FinishSprint.shape,
+      author: z.object({ name: z.string(), email: z.string() }).optional(),
+    },
+    FinishedSprint.shape,
+  ),
   /** Installs that version of Ralph as configured on the machine, and restarts. */
   update: durable({ version: Version }, {}),
   'ralph-mode-check-lock': live({ ...agentField }, { exists: z.boolean(), lock: TaskLockState }),
@@ -206,6 +217,11 @@ export const requests = {
   ),
   diff: live(
     { ...agentField, sprintId: Uuid, from: z.int(), to: z.int() },
+    { patch: z.string(), truncated: z.boolean() },
+  ),
+  'finish-plan': live({ ...agentField, sprintId: Uuid }, FinishPlan.shape),
+  'restore-preview': live(
+    { ...agentField, sprintId: Uuid, iteration: z.int() },
     { patch: z.string(), truncated: z.boolean() },
   ),
   notes: live(

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { StoredEvent } from './event.ts'
+import { FinishedSprint, FinishPlan, FinishSprint } from './finish.ts'
 import { PageQuery, pageSchema, Uuid, emptyBody, requiredText } from './page.ts'
 import { SprintQuestion, QuestionStatus } from './question.ts'
 import { SprintDiff, SprintIteration, SprintOutline, FleetSprint, StartSprint, StopWhen, UsageRow } from './sprint.ts'
@@ -95,6 +96,31 @@ export const sprintRoutes = {
     body: z.strictObject({ iteration: z.int().min(0) }),
     response: z.object({ success: z.literal(true), saved: z.string().optional() }),
     revision: 'wanted',
+  },
+  previewRestore: {
+    method: 'GET',
+    path: '/api/sprints/{sprintId}/restore',
+    needs: 'read',
+    summary: 'What a restore to an iteration would change in the current files',
+    query: z.strictObject({ iteration: z.coerce.number().int().min(0) }),
+    response: SprintDiff,
+  },
+  previewFinish: {
+    method: 'GET',
+    path: '/api/sprints/{sprintId}/finish',
+    needs: 'read',
+    summary: 'What a commit of the sprint would contain, and what it would leave out',
+    response: FinishPlan,
+  },
+  finishSprint: {
+    method: 'POST',
+    path: '/api/sprints/{sprintId}/finish',
+    creates: true,
+    needs: 'write',
+    machine: 'run',
+    summary: 'Commits what the sprint changed, on the current branch or a new one; files stay as they are',
+    body: FinishSprint,
+    response: FinishedSprint,
   },
   listIterations: {
     method: 'GET',

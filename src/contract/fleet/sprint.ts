@@ -98,8 +98,10 @@ export const SprintDiff = z.object({
       path: z.string(),
       added: z.int(),
       removed: z.int(),
-      /** Unified diff; absent if the file is binary or the patch is too long. */
+      /** Hunks; absent if the file is binary or the patch is too long. */
       patch: z.string().optional(),
+      /** What git writes before the hunks, for a patch that `git apply` accepts; absent if the patch is not complete. */
+      head: z.string().optional(),
     }),
   ),
   truncated: z.boolean(),

@@ -155,6 +155,23 @@ export const diffQuery = (sprintId: string, range: { readonly from?: number; rea
     staleTime: 10_000,
   })
 
+/** Read each time the dialog opens: the user may change files in between. */
+export const finishQuery = (sprintId: string) =>
+  queryOptions({
+    queryKey: [...keys.diff(sprintId), 'finish'],
+    queryFn: ({ signal }) => api.previewFinish({ sprintId }, { signal }),
+    staleTime: 0,
+    gcTime: 0,
+  })
+
+export const restorePreviewQuery = (sprintId: string, iteration: number) =>
+  queryOptions({
+    queryKey: [...keys.diff(sprintId), 'restore', iteration],
+    queryFn: ({ signal }) => api.previewRestore({ sprintId, iteration }, { signal }),
+    staleTime: 0,
+    gcTime: 0,
+  })
+
 export const machinesQuery = queryOptions({
   queryKey: keys.machines,
   queryFn: async ({ signal }) => (await api.listMachines({}, { signal })).items,

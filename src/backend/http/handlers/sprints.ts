@@ -2,13 +2,11 @@ import { eq } from 'drizzle-orm'
 import { RalphError } from '../../../contract/errors.ts'
 import { formatTimestamp } from '../../../contract/time.ts'
 import { events } from '../../database/event.ts'
-import { requireObserved } from '../../sprints/observed-sprints.ts'
 import type { Fleet } from '../../fleet/fleet.ts'
 import {
   answerSprint,
   dismissQuestion,
   pauseSprint,
-  restoreSprint,
   resumeSprint,
   startSprint,
   stopSprint,
@@ -17,7 +15,6 @@ import {
 } from '../../sprints/sprints.ts'
 import { agents } from '../../database/agent.ts'
 import { sprints } from '../../database/sprint.ts'
-import { parsePatch } from '../../views/patch.ts'
 import { showSprint } from '../../views/show.ts'
 import {
   getSprint,
@@ -43,12 +40,10 @@ type SprintRoute = Pick<
   | 'answerSprint'
   | 'tellSprint'
   | 'withdrawMessage'
-  | 'restoreSprint'
   | 'listIterations'
   | 'listEvents'
   | 'outlineSprint'
   | 'readOutput'
-  | 'diffSprint'
   | 'listQuestions'
   | 'dismissQuestion'
   | 'usage'
@@ -71,7 +66,6 @@ const commandHandlers = (
   | 'answerSprint'
   | 'tellSprint'
   | 'withdrawMessage'
-  | 'restoreSprint'
 > => ({
   startSprint: async ({ ids, body, who }) => showSprint(await startSprint(fleet, ids.agentId, body, toRequester(who))),
   pauseSprint: async ({ ids, body, who }) =>
@@ -85,16 +79,6 @@ const commandHandlers = (
     showSprint(await messageSprint(fleet, ids.sprintId, body, toRequester(who))),
   withdrawMessage: async ({ ids, body, who }) =>
     showSprint(await withdrawMessage(fleet, ids.sprintId, body.at, toRequester(who))),
-  restoreSprint: async ({ ids, body, revision }) => {
-    const { rev } = await getSprint(fleet.database.db, ids.sprintId)
-    if (revision !== undefined && revision !== rev) {
-      throw new RalphError('REVISION_STALE', `the sprint has changed: it is now at revision ${rev}`, {
-        hint: 'reload it, then decide',
-      })
-    }
-    const { saved } = await restoreSprint(fleet, ids.sprintId, body.iteration)
-    return { success: true, saved }
-  },
 })
 
 const questionHandlers = (fleet: Fleet): Pick<SprintRoute, 'listQuestions' | 'dismissQuestion'> => ({
@@ -117,7 +101,6 @@ const sprintReadHandlers = (
   | 'listEvents'
   | 'outlineSprint'
   | 'readOutput'
-  | 'diffSprint'
   | 'usage'
 > => {
   const { db } = fleet.database
@@ -148,27 +131,10 @@ const sprintReadHandlers = (
       const next = offset + bytes.length
       return { text: bytes.toString(), size, ...(next < size && { next }) }
     },
-    diffSprint: async ({ ids, query }) => {
-      const { agentId, progress, observed } = await getSprint(db, ids.sprintId)
-      const range = { from: query.from ?? 0, to: query.to ?? progress.stats.currentIteration }
-      const shown = { from: `${range.from}`, to: `${range.to}` }
-      if (observed) {
-        const patch = await requireObserved(fleet).diff(ids.sprintId, range)
-        return { ...shown, files: parsePatch(patch.slice(0, maxDiffBytes)), truncated: patch.length > maxDiffBytes }
-      }
-      const machineId = await findSprintMachine(fleet, ids.sprintId)
-      const { patch, truncated } = await fleet.machines.ask(machineId, 'diff', {
-        agentId,
-        sprintId: ids.sprintId,
-        ...range,
-      })
-      return { ...shown, files: parsePatch(patch), truncated }
-    },
   }
 }
 
 const outputChunkBytes = 256 * 1024
-const maxDiffBytes = 2 * 1024 * 1024
 
 const sprintNotFound = () => new RalphError('NOT_FOUND', 'not found, or you have no access')
 

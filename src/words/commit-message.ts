@@ -1,8 +1,8 @@
-import type { Progress } from '../../contract/progress.ts'
-import { formatHumanDuration } from '../../words/durations.ts'
-import { formatCost } from '../../words/money.ts'
-import { evidenceLines } from '../../words/pull-request.ts'
-import { toOneLine } from '../../words/text.ts'
+import type { Progress } from '../contract/progress.ts'
+import { formatHumanDuration } from './durations.ts'
+import { formatCost } from './money.ts'
+import { evidenceLines } from './pull-request.ts'
+import { toOneLine } from './text.ts'
 
 const maxSubject = 72
 const maxLine = 100

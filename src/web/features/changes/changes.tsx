@@ -1,8 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
-import { ChevronRight } from 'lucide-react'
+import { ChevronRight, GitCommitHorizontal } from 'lucide-react'
+import { useState } from 'react'
 import type { FleetSprint, SprintDiff } from '../../../contract/fleet/sprint.ts'
 import { describeError } from '../../data/api.ts'
 import { diffQuery } from '../../data/queries.ts'
+import { Button } from '../../ui/button.tsx'
 import { classes } from '../../ui/classes.ts'
 import { DiffLines } from '../../ui/diff-lines.tsx'
 import { DiffSize } from '../../ui/diff-size.tsx'
@@ -12,6 +14,7 @@ import { parsePatchLines } from '../../words/line-diff.ts'
 import { pluralize } from '../../../words/counts.ts'
 import { ChangesMenu } from './changes-menu.tsx'
 import { FileComment } from './file-comment.tsx'
+import { FinishDialog } from './finish-dialog.tsx'
 
 export type CheckpointRange = { readonly from?: number; readonly to?: number }
 
@@ -50,6 +53,7 @@ export function ChangesView({ sprint, mayWrite, range, iterations, file, onRange
           className="w-44"
         />
         {diff.data && <DiffSummary diff={diff.data} />}
+        {mayWrite && <CommitButton sprint={sprint} />}
         {diff.data && diff.data.files.length > 0 && <ChangesMenu diff={diff.data} range={range} sprint={sprint} />}
       </div>
       <div className="min-h-0 flex-1 overflow-y-auto">
@@ -70,6 +74,23 @@ export function ChangesView({ sprint, mayWrite, range, iterations, file, onRange
         )}
       </div>
     </div>
+  )
+}
+
+function CommitButton({ sprint }: { sprint: FleetSprint }) {
+  const [open, setOpen] = useState(false)
+  const running = sprint.progress.status === 'in-progress'
+  return (
+    <>
+      <Button
+        disabled={running}
+        title={running ? 'Pause the sprint first: its agent is working on these files' : undefined}
+        onClick={() => setOpen(true)}
+      >
+        <GitCommitHorizontal aria-hidden className="size-3.5" /> Commit…
+      </Button>
+      {open && <FinishDialog sprint={sprint} onClose={() => setOpen(false)} />}
+    </>
   )
 }
 

@@ -3,16 +3,16 @@ import { RotateCcw } from 'lucide-react'
 import { useState } from 'react'
 import { RalphError } from '../../../contract/errors.ts'
 import type { FleetSprint } from '../../../contract/fleet/sprint.ts'
-import { api } from '../../data/api.ts'
-import { diffQuery } from '../../data/queries.ts'
+import { api, describeError } from '../../data/api.ts'
+import { restorePreviewQuery } from '../../data/queries.ts'
 import { useAction } from '../../data/use-action.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogBody, DialogFoot } from '../../ui/dialog.tsx'
 import { DiffLines } from '../../ui/diff-lines.tsx'
 import { DiffSize } from '../../ui/diff-size.tsx'
-import { Skeleton } from '../../ui/states.tsx'
+import { ProblemNotice, Skeleton } from '../../ui/states.tsx'
 import { pluralize } from '../../../words/counts.ts'
-import { type DiffLine, parsePatchLines } from '../../words/line-diff.ts'
+import { parsePatchLines } from '../../words/line-diff.ts'
 
 type RestoreButtonProps = { readonly sprint: FleetSprint; readonly iteration: number }
 
@@ -59,17 +59,17 @@ export function RestoreButton({ sprint, iteration }: RestoreButtonProps) {
   )
 }
 
-/** The files that a restore changes: what the later iterations did, which it undoes. */
+/** What a restore changes in the files as they are now, also in those that the user edited since. */
 function RestorePreview({ sprint, iteration }: RestoreButtonProps) {
-  const to = sprint.progress.stats.currentIteration
-  const { data, isLoadingError } = useQuery(diffQuery(sprint.id, { from: iteration, to }))
-  if (isLoadingError) return <p className="text-dim">The preview cannot be read right now.</p>
+  const { data, error, isLoadingError } = useQuery(restorePreviewQuery(sprint.id, iteration))
+  if (isLoadingError) return <ProblemNotice {...describeError(error)} />
   if (!data) return <Skeleton className="h-16" />
-  if (data.files.length === 0) return <p className="text-dim">No file differs between then and the last iteration.</p>
+  if (data.files.length === 0) return <p className="text-dim">No file changes: they are as they were then.</p>
   return (
     <section aria-label="What restoring changes" className="rounded-md border border-line">
       <h3 className="border-b border-line px-3 py-1.5 text-sm font-medium">
-        Undoes the changes of {pluralize(data.files.length, 'file')}
+        Changes {pluralize(data.files.length, 'file')}
+        {data.truncated && ', and more than fit here'}
       </h3>
       <ul className="max-h-60 overflow-y-auto py-1">
         {data.files.map(({ path, added, removed, patch }) => (
@@ -77,9 +77,9 @@ function RestorePreview({ sprint, iteration }: RestoreButtonProps) {
             <details>
               <summary className="flex gap-2 px-3 py-0.5 font-mono text-sm">
                 <span className="min-w-0 flex-1 truncate">{path}</span>
-                <DiffSize added={removed} removed={added} />
+                <DiffSize added={added} removed={removed} />
               </summary>
-              {patch !== undefined && <DiffLines lines={parsePatchLines(patch).map(invertLine)} />}
+              {patch !== undefined && <DiffLines lines={parsePatchLines(patch)} />}
             </details>
           </li>
         ))}
@@ -87,9 +87,6 @@ function RestorePreview({ sprint, iteration }: RestoreButtonProps) {
     </section>
   )
 }
-
-const invertLine = (line: DiffLine): DiffLine =>
-  line.kind === 'add' ? { ...line, kind: 'del' } : line.kind === 'del' ? { ...line, kind: 'add' } : line
 
 /** How long a stopped agent program may take to end; its sprint already counts as stopped. */
 const restoreTimeoutMs = 45_000

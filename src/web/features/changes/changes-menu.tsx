@@ -4,15 +4,14 @@ import { describePullRequest } from '../../../words/pull-request.ts'
 import { Menu } from '../../ui/menu.tsx'
 import { toast } from '../../ui/toast.tsx'
 import type { CheckpointRange } from './changes.tsx'
-import { saveOrToast } from './download.ts'
-import { createPatch } from './patch.ts'
+import { saveOrToast } from '../sprint/download.ts'
+import { createPatch, isCompletePatch } from './patch.ts'
 
 type ChangesMenuProps = { readonly sprint: FleetSprint; readonly diff: SprintDiff; readonly range: CheckpointRange }
 
 /** Takes the changes elsewhere: as a patch, or as the text of a pull request with its evidence. */
 export function ChangesMenu({ sprint, diff, range }: ChangesMenuProps) {
   const { sprintId } = sprint.progress
-  const complete = !diff.truncated && diff.files.every(({ patch }) => patch !== undefined)
   const savePatch = (): void =>
     void saveOrToast(async () => ({
       name: `${sprintId}-${range.from ?? 0}-${range.to ?? 'now'}.patch`,
@@ -30,7 +29,7 @@ export function ChangesMenu({ sprint, diff, range }: ChangesMenuProps) {
       entries={[
         {
           label: 'Download as a patch',
-          hint: complete ? 'For git apply' : 'Without binary and very long files',
+          hint: isCompletePatch(diff) ? 'For git apply' : 'Without binary and very long files',
           onChoose: savePatch,
         },
         {
