@@ -2,6 +2,12 @@
 const colors = /\u001b\[[0-9;?]*[A-Za-z]/g
 const unprintable = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g
 
+/** Colours, cursor movements, titles and links, as terminals read them; the same as Node's stripVTControlCharacters. */
+const escapeSequences =
+  /[\u001B\u009B][[\]()#;?]*(?:(?:(?:(?:;[-a-zA-Z\d/#&.:=?%@~_]+)*|[a-zA-Z\d]+(?:;[-a-zA-Z\d/#&.:=?%@~_]*)*)?(?:\u0007|\u001B\u005C|\u009C))|(?:(?:\d{1,4}(?:;\d{0,4})*)?[\dA-PR-TZcf-ntqry=><~]))/g
+
+export const stripEscapeSequences = (text: string): string => text.replaceAll(escapeSequences, '')
+
 /** Foreign text as one harmless line. */
 export const toOneLine = (text: string): string =>
   text.replaceAll(colors, '').replaceAll(/\s+/g, ' ').replaceAll(unprintable, '').trim()

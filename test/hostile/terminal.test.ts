@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { transcriptPrinter } from '../../src/agents/transcript/transcript.ts'
+import { transcriptPrinter } from '../../src/words/transcript-lines.ts'
 import { sprintDetailLines } from '../../src/cli/commands/status.ts'
 import { eventLines } from '../../src/cli/view/event-lines.ts'
 import { stripControlSequences, createPaint } from '../../src/cli/io/paint.ts'

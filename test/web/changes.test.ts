@@ -82,6 +82,16 @@ it('commits the work of a sprint, hands it on as a patch and a text, and preview
   await dialog.getByText(/Nothing to commit: main in .* contains all changes/).waitFor()
   await page.getByRole('button', { name: 'Cancel' }).click()
 
+  // The export is the report of the command line, made from what the API knows.
+  await page.getByRole('button', { name: 'More actions' }).click()
+  const saved = page.waitForEvent('download')
+  await page.getByRole('menuitem', { name: 'Export as HTML' }).click()
+  const report = join(folder, 'report.html')
+  await (await saved).saveAs(report)
+  const html = readFileSync(report, 'utf8')
+  for (const part of ['Made by ralph report', '<h1>Count to one</h1>', 'diff --git a/counter.txt', '&gt; Write'])
+    expect(html).toContain(part)
+
   // The preview compares with the files as they are now, with the edits since.
   writeFileSync(join(project, 'counter.txt'), '99\n')
   await page.goto(`${origin}/sprints/${sprintId}?i=1`)

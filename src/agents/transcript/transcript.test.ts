@@ -5,7 +5,8 @@ import { commandDriver } from '../drivers/command.ts'
 import type { Driver } from '../drivers/driver.ts'
 import type { Exit } from '../readers/outcome.ts'
 import { getDriver } from '../drivers/registry.ts'
-import { readTranscript, transcriptPrinter } from './transcript.ts'
+import { transcriptPrinter } from '../../words/transcript-lines.ts'
+import { readTranscript } from './transcript.ts'
 
 const exit = { code: 0, signal: null, stderrTail: '' }
 

@@ -2,7 +2,7 @@ import type { IterationRecord, Progress } from '../../contract/progress.ts'
 import { clipLine, toOneLine } from '../../words/text.ts'
 import { formatHumanDuration } from '../../words/durations.ts'
 import { formatCost } from '../../words/money.ts'
-import { describeExit } from '../view/proof-text.ts'
+import { describeExit } from '../../words/proof-text.ts'
 import { statusWords } from '../../words/status.ts'
 
 /** The job summary of a sprint in Markdown: final status, totals, and every iteration. */

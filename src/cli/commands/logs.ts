@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { transcriptPrinter } from '../../agents/transcript/transcript.ts'
+import { transcriptPrinter } from '../../words/transcript-lines.ts'
 import { RalphError } from '../../contract/errors.ts'
 import type { AgentEvent } from '../../contract/events.ts'
 import type { Outcome } from '../../contract/outcome.ts'

@@ -1,11 +1,19 @@
 import { join, resolve } from 'node:path'
-import { transcriptPrinter } from '../../agents/transcript/transcript.ts'
 import { RalphError } from '../../contract/errors.ts'
 import type { Progress } from '../../contract/progress.ts'
 import type { Redact } from '../../contract/secrets/redact.ts'
 import { writeFileAtomic } from '../../platform/files/atomic-file.ts'
 import { isFolder, unwritableFile } from '../../platform/files/files.ts'
 import { openIterationDiffs } from '../../storage/git/restore.ts'
+import { renderHtmlReport } from '../../words/report/html-report.ts'
+import {
+  createBoundedLines,
+  reportBounds,
+  truncatePatch,
+  type ReportData,
+  type SprintHistory,
+} from '../../words/report/report-data.ts'
+import { transcriptPrinter } from '../../words/transcript-lines.ts'
 import { defineCommand, parsePositiveNumber } from '../io/command.ts'
 import type { Io } from '../io/io.ts'
 import { findIterationAgent } from '../sprint/iteration-agent.ts'
@@ -16,26 +24,13 @@ import {
   openAttemptReader,
   type RecordedAttempt,
 } from '../report/attempts.ts'
-import type { SprintHistory } from '../report/history.ts'
-import { renderHtmlReport } from '../report/html-report.ts'
 import { renderMarkdownReport } from '../report/markdown-report.ts'
 import { readHistory } from '../report/read-history.ts'
-import { createBoundedLines, truncatePatch, type ReportData } from '../report/report-data.ts'
 import { displayPath } from '../io/display-path.ts'
 import { createSprintRedactor } from '../io/secrets.ts'
 import { findSprint } from '../sprint/find-sprint.ts'
 import { requireProgress } from '../sprint/sprint-state.ts'
 import { resolveSprintWorkspace } from '../sprint/changes.ts'
-
-/** Keeps the page below 3 MB and fast to open, whatever the length of the sprint. */
-const bounds = {
-  diff: 60_000,
-  allDiffs: 1_000_000,
-  allTranscripts: 1_200_000,
-  headLines: 150,
-  tailLines: 250,
-  iterations: 200,
-}
 
 export const report = defineCommand({
   name: 'report',
@@ -105,7 +100,7 @@ async function gatherReportData(
   { isMarkdown, before }: { readonly isMarkdown: boolean; readonly before: number | undefined },
   io: Io,
 ): Promise<ReportData> {
-  const history = (await readHistory(sprintDir, { size: bounds.iterations, before })) ?? {
+  const history = (await readHistory(sprintDir, { size: reportBounds.iterations, before })) ?? {
     progress,
     iterations: progress.iterations,
     steps: progress.dynamicSteps,
@@ -134,12 +129,12 @@ async function readIterationDiffs(
   const workspace = resolveSprintWorkspace(sprintDir, progress, io)
   const showDiff = await openIterationDiffs(workspace).catch(() => undefined)
   if (!showDiff) return diffs
-  let room = bounds.allDiffs
+  let room = reportBounds.allDiffs
   for (const { number } of changed.toReversed()) {
     const range = { from: number - 1, to: number }
     const diff = redact(await showDiff(range).catch(() => ''))
     if (diff === '') continue
-    const shown = truncatePatch(diff, Math.max(200, Math.min(bounds.diff, room)))
+    const shown = truncatePatch(diff, Math.max(200, Math.min(reportBounds.diff, room)))
     room -= shown.length
     diffs.set(number, shown)
   }
@@ -155,7 +150,7 @@ async function readIterationTranscripts(
   const shown = new Set(iterations.map(({ number }) => number))
   const numbers = (await listRecordedIterations(sprintDir)).filter((number) => shown.has(number)).toReversed()
   const transcripts = new Map<number, string[]>()
-  let room = bounds.allTranscripts
+  let room = reportBounds.allTranscripts
   for (const number of numbers) {
     if (room <= 0) {
       transcripts.set(number, [`omitted to keep this page small; see: ralph logs --iteration ${number}`])
@@ -176,7 +171,7 @@ async function attemptLogLines(
   attempt: RecordedAttempt,
   how: { readonly agent: string; readonly redact: Redact },
 ): Promise<string[]> {
-  const kept = createBoundedLines(bounds.headLines, bounds.tailLines)
+  const kept = createBoundedLines(reportBounds.headLines, reportBounds.tailLines)
   const printer = transcriptPrinter((line) => kept.add(line))
   const reading = await openAttemptReader(attempt, how, printer.event)
   const isAtWork = isAttemptRunning(attempt)

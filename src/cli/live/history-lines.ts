@@ -5,7 +5,7 @@ import { toOneLine } from '../../words/text.ts'
 import { verdictMarks, type VerdictTone } from '../../words/verdict.ts'
 import type { TerminalPaint } from '../io/paint.ts'
 import { fitText } from '../io/width.ts'
-import { checksText } from '../report/receipts.ts'
+import { checksText } from '../../words/receipt-text.ts'
 import type { DrawContext, ScreenBox } from './draw.ts'
 
 const toneColors = { ok: 'green', bad: 'red', warn: 'yellow' } as const satisfies Record<

@@ -1,18 +1,7 @@
 import type { HookTask, IterationRecord, Progress, Step } from '../../contract/progress.ts'
 import type { JournalRecord } from '../../storage/state/journal-record.ts'
+import type { SprintHistory, UsageLimitWait } from '../../words/report/report-data.ts'
 import { applyRecord } from '../../host/apply-fact.ts'
-
-/** A wait for a usage limit. */
-export type UsageLimitWait = { readonly from: number; readonly until: number; readonly reason: string }
-
-/** Everything that was ever in the progress of a sprint, including what PROGRESS.yaml has dropped. */
-export type SprintHistory = {
-  readonly progress: Progress
-  readonly iterations: readonly IterationRecord[]
-  readonly steps: readonly Step[]
-  readonly hookTasks: readonly HookTask[]
-  readonly waits: readonly UsageLimitWait[]
-}
 
 /** Folds a journal from its beginning; undefined if it holds no state. `known`: the progress if there is no journal. */
 export function foldHistory(records: readonly JournalRecord[], known?: Progress): SprintHistory | undefined {

@@ -5,9 +5,9 @@ import { escapeReportText } from '../../words/markdown.ts'
 import { formatCost } from '../../words/money.ts'
 import { formatTokens, pluralize } from '../../words/counts.ts'
 import { describeOpenWalls } from '../../words/walls.ts'
-import { describeExit } from '../view/proof-text.ts'
-import { agentText, checksText, iterationText } from './receipts.ts'
-import type { ReportData } from './report-data.ts'
+import { describeExit } from '../../words/proof-text.ts'
+import { agentText, checksText, iterationText } from '../../words/receipt-text.ts'
+import type { ReportData } from '../../words/report/report-data.ts'
 
 /** Keeps the report short enough for a pull request. */
 const maxRows = 50

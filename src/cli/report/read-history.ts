@@ -1,13 +1,11 @@
 import { RalphError } from '../../contract/errors.ts'
 import { createJournalReader, readIterationRecords } from '../../host/journal-reader.ts'
 import { loadProgress } from '../sprint/sprint-state.ts'
-import { foldHistory, type SprintHistory } from './history.ts'
+import type { PagedHistory } from '../../words/report/report-data.ts'
+import { foldHistory } from './history.ts'
 
 /** Which iterations to show: this many before a number; absent: the newest. */
 export type HistoryPage = { readonly size: number; readonly before?: number | undefined }
-
-/** `earlier`: the first iteration of the page, if there are iterations before it. */
-export type PagedHistory = SprintHistory & { readonly earlier?: number | undefined }
 
 /** Reads a part of the history of a sprint from its journal, or from PROGRESS.yaml if there is none. */
 export async function readHistory(sprintDir: string, page: HistoryPage): Promise<PagedHistory | undefined> {

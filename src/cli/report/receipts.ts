@@ -1,8 +1,9 @@
-import { unlimitedIterations, type IterationRecord, type Progress } from '../../contract/progress.ts'
+import type { IterationRecord } from '../../contract/progress.ts'
 import { formatHumanDuration } from '../../words/durations.ts'
 import type { TerminalPaint } from '../io/paint.ts'
 import { formatCost } from '../../words/money.ts'
 import { formatCount } from '../../words/counts.ts'
+import { agentText, checksText } from '../../words/receipt-text.ts'
 import { tableLines, type TableColumn } from '../io/table.ts'
 
 type ReceiptTableLook = { readonly width: number; readonly paint: TerminalPaint }
@@ -42,21 +43,3 @@ const receiptCells = (record: IterationRecord): string[] => [
   checksText(record),
   record.summary ?? '',
 ]
-
-export const agentText = ({ agent, model }: Pick<IterationRecord, 'agent' | 'model'>): string =>
-  [...new Set([agent, model])].filter((name) => name !== undefined && name !== '').join(' ')
-
-export function checksText({ checks = [], review }: IterationRecord): string {
-  const passed = checks.filter((check) => check.passed).length
-  const parts = [
-    ...(checks.length > 0 ? [`${passed}/${checks.length} ${passed === checks.length ? '✓' : '✗'}`] : []),
-    ...(review ? [`review ${review.passed ? '✓' : '✗'}`] : []),
-  ]
-  return parts.join(' ')
-}
-
-/** `9/40`, or `9` without a limit. */
-export const iterationText = ({ stats }: Progress): string =>
-  stats.maxIterations < unlimitedIterations
-    ? `${stats.currentIteration}/${stats.maxIterations}`
-    : String(stats.currentIteration)

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { buildProgress, buildStep, noon } from '../../../test/support/builders.ts'
 import { noUsage } from '../../contract/outcome.ts'
 import type { IterationRecord, Progress } from '../../contract/progress.ts'
-import { escapeHtml, html } from './html.ts'
-import { renderHtmlReport } from './html-report.ts'
+import { escapeHtml, html } from '../../words/report/html.ts'
+import { renderHtmlReport } from '../../words/report/html-report.ts'
 import { escapeReportText } from '../../words/markdown.ts'
 import { renderMarkdownReport } from './markdown-report.ts'
-import { createBoundedLines, truncatePatch, type ReportData } from './report-data.ts'
+import { createBoundedLines, truncatePatch, type ReportData } from '../../words/report/report-data.ts'
 
 const createIteration = (given: Partial<IterationRecord> = {}): IterationRecord => ({
   number: 1,

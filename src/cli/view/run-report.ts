@@ -15,7 +15,7 @@ import { formatDuration } from '../../contract/time.ts'
 import { formatCount, pluralize } from '../../words/counts.ts'
 import { formatCap, formatCost } from '../../words/money.ts'
 import { displayPath } from '../io/display-path.ts'
-import { describeExit } from './proof-text.ts'
+import { describeExit } from '../../words/proof-text.ts'
 import { describeOpenWalls } from '../../words/walls.ts'
 
 /** The plan of a run, printed before it starts. */

@@ -3,17 +3,18 @@ import type { FleetSprint } from '../../../contract/fleet/sprint.ts'
 import type { IterationRecord } from '../../../contract/progress.ts'
 import { api, describeError } from '../../data/api.ts'
 import type { TranscriptScope } from '../../data/transcript-window.ts'
+import { loadChunk } from '../../shell/load-chunk.ts'
 import { toast } from '../../ui/toast.tsx'
-import { renderExport } from './export-html.ts'
 
 /** Maximum number of events in an exported page; the newest ones. */
 const maxEvents = 20_000
 
+/** The report that `ralph report` writes. */
 export const downloadSprint = (sprint: FleetSprint, iterations: readonly IterationRecord[]): Promise<void> =>
   saveOrToast(async () => ({
     name: `${sprint.progress.sprintId}.html`,
     type: 'text/html',
-    content: renderExport(sprint, iterations, await fetchNewestEvents(sprint.id)),
+    content: await (await loadChunk(() => import('./export-report.ts'))).exportReport(sprint, iterations),
   }))
 
 /** What was measured when an iteration claimed the goal: its receipt with the proof, and the output of each check. */
@@ -48,7 +49,7 @@ export async function saveOrToast(create: () => Promise<SavedFile>): Promise<voi
   }
 }
 
-async function fetchNewestEvents(sprintId: string, scope: TranscriptScope = {}): Promise<StoredEvent[]> {
+export async function fetchNewestEvents(sprintId: string, scope: TranscriptScope = {}): Promise<StoredEvent[]> {
   const events: StoredEvent[] = []
   let cursor: string | undefined
   do {

@@ -1,5 +1,30 @@
 import { clipText } from '../../contract/text.ts'
-import type { PagedHistory } from './read-history.ts'
+import type { HookTask, IterationRecord, Progress, Step } from '../../contract/progress.ts'
+
+/** A wait for a usage limit. */
+export type UsageLimitWait = { readonly from: number; readonly until: number; readonly reason: string }
+
+/** Everything that was ever in the progress of a sprint, including what PROGRESS.yaml has dropped. */
+export type SprintHistory = {
+  readonly progress: Progress
+  readonly iterations: readonly IterationRecord[]
+  readonly steps: readonly Step[]
+  readonly hookTasks: readonly HookTask[]
+  readonly waits: readonly UsageLimitWait[]
+}
+
+/** `earlier`: the first iteration of the page, if there are iterations before it. */
+export type PagedHistory = SprintHistory & { readonly earlier?: number | undefined }
+
+/** Keeps the page below 3 MB and fast to open, whatever the length of the sprint. */
+export const reportBounds = {
+  diff: 60_000,
+  allDiffs: 1_000_000,
+  allTranscripts: 1_200_000,
+  headLines: 150,
+  tailLines: 250,
+  iterations: 200,
+}
 
 /** The data of a report. */
 export type ReportData = {

@@ -1,6 +1,6 @@
 import type { IterationRecord } from '../../contract/progress.ts'
 import { formatTimestamp } from '../../contract/time.ts'
-import type { Tone } from '../../words/tone.ts'
+import type { Tone } from '../tone.ts'
 import { html, type HtmlMarkup } from './html.ts'
 
 /** The CSS class of a tone. */

@@ -1,4 +1,4 @@
-import type { Progress } from '../../contract/progress.ts'
+import type { Progress } from '../contract/progress.ts'
 
 /** What a reader must know about how a goal was reached; undefined if it was not. */
 export function describeExit({ ralphExit, status }: Pick<Progress, 'ralphExit' | 'status'>): string | undefined {

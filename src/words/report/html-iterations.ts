@@ -1,10 +1,10 @@
-import { formatHumanDuration } from '../../words/durations.ts'
-import { formatCost } from '../../words/money.ts'
+import { formatHumanDuration } from '../durations.ts'
+import { formatCost } from '../money.ts'
 import { html, joinMarkupLines, type HtmlMarkup } from './html.ts'
 import { checkPills, iterationDuration, reportSection, toneClass } from './report-format.ts'
-import { verdictMarks } from '../../words/verdict.ts'
-import { agentText, checksText } from './receipts.ts'
-import { formatCount } from '../../words/counts.ts'
+import { verdictMarks } from '../verdict.ts'
+import { agentText, checksText } from '../receipt-text.ts'
+import { formatCount } from '../counts.ts'
 import type { ReportData } from './report-data.ts'
 
 export function renderStepList({ history: { steps } }: ReportData): HtmlMarkup {
