@@ -2,6 +2,7 @@ import { adminRoutes } from './admin-routes.ts'
 import { agentRoutes, promptRoutes } from './agent-routes.ts'
 import { machineRoutes } from './machine-routes.ts'
 import { operationRoutes } from './operation-routes.ts'
+import { pushRoutes } from './push-routes.ts'
 import { sprintRoutes } from './sprint-routes.ts'
 
 /** The whole API. */
@@ -12,6 +13,7 @@ export const routes = {
   ...sprintRoutes,
   ...machineRoutes,
   ...operationRoutes,
+  ...pushRoutes,
 }
 export type Routes = typeof routes
 export type RouteName = keyof Routes

@@ -1,0 +1,102 @@
+import { and, asc, eq, inArray, isNull, or } from 'drizzle-orm'
+import type { WebhookEvent } from '../../contract/fleet/webhook.ts'
+import { HttpRefusal } from '../../platform/net/public-post.ts'
+import { agents } from '../database/agent.ts'
+import type { Database, Queries } from '../database/database.ts'
+import { pushKeys, pushSubscriptions } from '../database/push.ts'
+import { questions } from '../database/question.ts'
+import { access, users } from '../database/user.ts'
+import type { deliveries } from '../database/webhook.ts'
+import type { Notice } from '../fleet/notice.ts'
+import type { SecretBox } from '../secrets/secret-box.ts'
+import { createPushKey, createPushRequest, type PushKey, type PushRequest } from './web-push.ts'
+
+type DeliveryRow = typeof deliveries.$inferSelect
+type SubscriptionRow = typeof pushSubscriptions.$inferSelect
+
+export type PushDeps = {
+  readonly database: Database
+  readonly box: Pick<SecretBox, 'open' | 'seal'>
+  readonly now: () => number
+  /** A mailto: or https: address for push services. */
+  readonly contact: string
+  /** Rejects with a `HttpRefusal` if the push service refuses. */
+  readonly post: (endpoint: string, request: PushRequest) => Promise<void>
+}
+
+/** Notifications for browsers without an open page. */
+export interface PushChannel {
+  /** The subscriptions of the users who may see the agent of a notice. */
+  readonly listTargets: (db: Queries, notice: Notice) => Promise<SubscriptionRow[]>
+  /** `pointless`: the browser has unsubscribed, or the question is answered. */
+  readonly send: (delivery: DeliveryRow) => Promise<'sent' | 'pointless'>
+}
+
+/** Questions, ends and limits; what a user caused is no news. */
+const pushedEvents: readonly WebhookEvent[] = ['needs-human', 'completed', 'failed', 'parked']
+
+export const createPushChannel = (deps: PushDeps): PushChannel => ({
+  listTargets: async (db, { event, agentId }) => {
+    if (agentId === undefined || !pushedEvents.includes(event)) return []
+    const reads = db.select({ id: access.userId }).from(access).where(eq(access.agentId, agentId))
+    const mayRead = or(eq(users.role, 'admin'), inArray(users.id, reads))
+    const rows = await db
+      .select({ subscription: pushSubscriptions })
+      .from(pushSubscriptions)
+      .innerJoin(users, eq(users.id, pushSubscriptions.userId))
+      .where(and(isNull(users.disabledAt), mayRead))
+    return rows.map(({ subscription }) => subscription)
+  },
+  send: (delivery) => sendPush(delivery, deps),
+})
+
+async function sendPush(delivery: DeliveryRow, deps: PushDeps): Promise<'sent' | 'pointless'> {
+  const { db } = deps.database
+  if (delivery.pushId === null) return 'pointless'
+  const [target] = await db.select().from(pushSubscriptions).where(eq(pushSubscriptions.id, delivery.pushId))
+  const message = target && (await createMessage(db, delivery))
+  if (!target || !message) return 'pointless'
+  const key = await readPushKey(deps)
+  const options = { key, contact: deps.contact, now: deps.now() }
+  try {
+    await deps.post(target.endpoint, createPushRequest(target, JSON.stringify(message), options))
+    return 'sent'
+  } catch (error) {
+    // The browser has unsubscribed, or was removed.
+    if (!(error instanceof HttpRefusal) || (error.status !== 404 && error.status !== 410)) throw error
+    await db.delete(pushSubscriptions).where(eq(pushSubscriptions.id, target.id))
+    return 'pointless'
+  }
+}
+
+/** The length of a message is limited to one record of 4096 bytes. */
+const maxText = 700
+const maxAnswers = 2
+const maxAnswerLength = 60
+
+/** What the service worker shows; undefined if the question of the notice is no longer open. */
+async function createMessage(db: Queries, { event, sprintId, body }: DeliveryRow) {
+  const { agentId, text } = body as { agentId?: string; text?: string } // as: `addDeliveries` writes a Notice
+  const [agent] = agentId === undefined ? [] : await db.select().from(agents).where(eq(agents.id, agentId))
+  const about = { title: agent?.name ?? 'Ralph', text: (text ?? '').slice(0, maxText), tag: sprintId ?? event }
+  if (sprintId === null) return { ...about, path: '/' }
+  const place = { path: `/sprints/${sprintId}`, sprintId }
+  if (event !== 'needs-human') return { ...about, ...place }
+  const isOpen = and(eq(questions.sprintId, sprintId), eq(questions.status, 'open'))
+  const [question] = await db.select().from(questions).where(isOpen).orderBy(asc(questions.askedAt)).limit(1)
+  if (!question) return undefined
+  // A button cannot show a long answer, and half an answer would mislead.
+  const answers = (question.options ?? []).filter((option) => option.length <= maxAnswerLength).slice(0, maxAnswers)
+  return { ...about, ...place, title: `${about.title} asks`, text: question.reason.slice(0, maxText), answers }
+}
+
+/** The key pair of this backend; all replicas use the same one. */
+export async function readPushKey({ database: { db }, box }: Pick<PushDeps, 'database' | 'box'>): Promise<PushKey> {
+  const made = createPushKey()
+  const row = { id: 1, publicKey: made.publicKey, privateKey: box.seal(made.privateKey, 'push key') }
+  const [known] = await db.select().from(pushKeys)
+  if (!known) await db.insert(pushKeys).values(row).onConflictDoNothing()
+  const [stored = known] = known ? [known] : await db.select().from(pushKeys)
+  if (!stored) throw new Error('the push key was not stored')
+  return { publicKey: stored.publicKey, privateKey: box.open(stored.privateKey, 'push key') }
+}
