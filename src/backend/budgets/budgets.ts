@@ -38,7 +38,7 @@ export async function deleteBudget({ database: { db } }: Fleet, id: string): Pro
 /** Budgets with what was spent so far, all or those of a condition. */
 export async function readBudgets(db: Queries, now: number, where: SQL = sql`true`): Promise<Budget[]> {
   const rows = await selectSpends(db, now, where)
-  return rows.map(({ recentUsd, spentUsd, unpriced, userName, warnedFor: _, subject, ...row }) => {
+  return rows.map(({ recentUsd, spentUsd, unpriced, userName, subject, ...row }) => {
     const subjectName = row.scope === 'user' ? userName : subject
     return {
       ...row,
@@ -52,7 +52,7 @@ export async function readBudgets(db: Queries, now: number, where: SQL = sql`tru
   })
 }
 
-type SpendRow = BudgetRow & {
+type SpendRow = Omit<BudgetRow, 'warnedFor'> & {
   readonly spentUsd: number
   readonly recentUsd: number
   readonly unpriced: number
@@ -72,7 +72,7 @@ async function selectSpends(db: Queries, now: number, where: SQL): Promise<Spend
   const isRecent = sql`usage.day >= ${recent}::date and usage.day < ${today}::date`
   const { rows } = await db.execute<SpendRow>(sql`
     select budget.id, budget.scope, budget.subject, budget.period, budget.limit_usd as "limitUsd", budget.hard,
-      to_char(budget.warned_for, 'YYYY-MM-DD') as "warnedFor", budget.created_by as "createdBy",
+      budget.created_by as "createdBy",
       (extract(epoch from budget.created_at) * 1000)::float8 as "createdAt", "user".name as "userName", spend.*
     from budget
     left join "user" on budget.scope = 'user' and "user".id::text = budget.subject
