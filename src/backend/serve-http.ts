@@ -14,6 +14,7 @@ import { createFeed } from './feed/feed.ts'
 import { originAddresses, loopbackAddresses, type Addresses } from './http/guard.ts'
 import { agentHandlers } from './http/handlers/agents.ts'
 import { machineGrantHandlers } from './http/handlers/machine-grants.ts'
+import { budgetHandlers } from './http/handlers/budgets.ts'
 import { operationHandlers } from './http/handlers/operations.ts'
 import { peopleHandlers } from './http/handlers/people.ts'
 import { pushHandlers } from './http/handlers/push.ts'
@@ -126,6 +127,7 @@ function createHandlers(
     ...agentHandlers(fleet),
     ...sprintHandlers(fleet),
     ...sprintFileHandlers(fleet),
+    ...budgetHandlers(fleet),
     ...machineRouteHandlers(fleet, admission, version),
     ...machineGrantHandlers(database, now),
     ...operationHandlers({ database, dataFolder, migrations, version, now, newId: newUuid, startDemo, inviteAddress }),

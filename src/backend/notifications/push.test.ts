@@ -128,7 +128,7 @@ describe('a browser', () => {
     const call = received.find(({ url }) => url === '/reader')
     const message = JSON.parse(browsers.get('/reader')?.decrypt(call?.body ?? Buffer.alloc(0)) ?? '')
     expect(message).toEqual({
-      title: `${agent.name} asks`,
+      title: 'an agent asks',
       text: 'Keep the table?',
       tag: sprintId,
       path: `/sprints/${sprintId}`,

@@ -1,5 +1,6 @@
 import { adminRoutes } from './admin-routes.ts'
 import { agentRoutes, promptRoutes } from './agent-routes.ts'
+import { budgetRoutes } from './budget-routes.ts'
 import { machineRoutes } from './machine-routes.ts'
 import { operationRoutes } from './operation-routes.ts'
 import { pushRoutes } from './push-routes.ts'
@@ -14,6 +15,7 @@ export const routes = {
   ...machineRoutes,
   ...operationRoutes,
   ...pushRoutes,
+  ...budgetRoutes,
 }
 export type Routes = typeof routes
 export type RouteName = keyof Routes
