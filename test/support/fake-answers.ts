@@ -291,7 +291,9 @@ const writes: Partial<Record<RouteName, Answer>> = {
     changed(state, findSprint(state, sprintId), { messages: [{ text: String(text), at: Date.now() }] }),
   withdrawMessage: ({ sprintId }, state) => changed(state, findSprint(state, sprintId), { messages: [] }),
   finishSprint: ({ branch }) => ({
-    commits: [{ root: '/home/ada/shop', branch: branch ? String(branch) : 'main', commit: 'c0ffee12345678', staged: [] }],
+    commits: [
+      { root: '/home/ada/shop', branch: branch ? String(branch) : 'main', commit: 'c0ffee12345678', staged: [] },
+    ],
   }),
   restoreSprint: () => ({ success: true, saved: 'refs/ralph/auth/saved-1' }),
   answerSprint: ({ sprintId, answer }, state) => answerQuestion(String(sprintId), String(answer), state),

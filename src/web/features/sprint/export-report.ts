@@ -1,12 +1,7 @@
 import type { StoredEvent } from '../../../contract/fleet/event.ts'
 import type { FleetSprint } from '../../../contract/fleet/sprint.ts'
 import type { IterationRecord } from '../../../contract/progress.ts'
-import {
-  createBoundedLines,
-  reportBounds,
-  truncatePatch,
-  type ReportData,
-} from '../../../words/report/report-data.ts'
+import { createBoundedLines, reportBounds, truncatePatch, type ReportData } from '../../../words/report/report-data.ts'
 import { renderHtmlReport } from '../../../words/report/html-report.ts'
 import { transcriptPrinter } from '../../../words/transcript-lines.ts'
 import { api } from '../../data/api.ts'
