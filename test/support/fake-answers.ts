@@ -14,7 +14,7 @@ import {
   createFakeId,
   listed,
 } from './fake-fleet.ts'
-import { diff, usageRows } from './fake-data.ts'
+import { diff, finishable, usageRows } from './fake-data.ts'
 
 export type FakeState = {
   readonly fleet: Fleet
@@ -217,17 +217,6 @@ const reads: Partial<Record<RouteName, Answer>> = {
     items: fleet.questions.filter((question) => status === undefined || question.status === status),
   }),
   usage: () => ({ items: usageRows(), todayUsd: 18.4 }),
-}
-
-const finishable = {
-  root: '/home/ada/shop',
-  branch: 'main',
-  files: diff.files.map(({ path, added, removed }) => ({ path, added, removed })),
-  moreFiles: 0,
-  mixed: [],
-  untouched: ['notes/todo.md'],
-  edited: [],
-  conflicts: [],
 }
 
 /** Newest first; a cursor is the number of the event after the last one returned. */

@@ -77,7 +77,7 @@ function printTranscript(events: readonly StoredEvent[]): string[] {
       flush()
       const kept = createBoundedLines(reportBounds.headLines, reportBounds.tailLines)
       current = { attempt: event.attempt, kept }
-      printer = transcriptPrinter(kept.add)
+      printer = transcriptPrinter((line) => kept.add(line))
     }
     printer?.event(event.event)
   }
