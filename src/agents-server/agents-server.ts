@@ -169,14 +169,13 @@ function createMessageHandler(
   updates: Updates,
 ): (message: IncomingMessage, when?: 'now' | 'again') => void {
   const { jobs, agents, mailbox, version, log } = parts
-  const changed = () => parts.changes.notify()
   const commands = createMachineCommands({
     agents,
     jobs,
     version,
     env: parts.env,
     now: Date.now,
-    changed,
+    changed: () => parts.changes.notify(),
     earlierNotes: parts.env['HOME'] ? arianaNotes(parts.env['HOME']) : undefined,
     install: async (wanted) => {
       parts.policy.assertUpdate()

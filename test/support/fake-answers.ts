@@ -14,7 +14,7 @@ import {
   createFakeId,
   listed,
 } from './fake-fleet.ts'
-import { diff, usageRows } from './fake-data.ts'
+import { diff, finishable, usageRows } from './fake-data.ts'
 
 export type FakeState = {
   readonly fleet: Fleet
@@ -219,17 +219,6 @@ const reads: Partial<Record<RouteName, Answer>> = {
   usage: () => ({ items: usageRows(), todayUsd: 18.4 }),
 }
 
-const finishable = {
-  root: '/home/ada/shop',
-  branch: 'main',
-  files: diff.files.map(({ path, added, removed }) => ({ path, added, removed })),
-  moreFiles: 0,
-  mixed: [],
-  untouched: ['notes/todo.md'],
-  edited: [],
-  conflicts: [],
-}
-
 /** Newest first; a cursor is the number of the event after the last one returned. */
 function eventsPage({ sprintId, cursor, limit, iteration, search, kind, before, after }: RouteInput, fleet: Fleet) {
   const source = fleet.events.get(String(sprintId))
@@ -291,7 +280,9 @@ const writes: Partial<Record<RouteName, Answer>> = {
     changed(state, findSprint(state, sprintId), { messages: [{ text: String(text), at: Date.now() }] }),
   withdrawMessage: ({ sprintId }, state) => changed(state, findSprint(state, sprintId), { messages: [] }),
   finishSprint: ({ branch }) => ({
-    commits: [{ root: '/home/ada/shop', branch: branch ? String(branch) : 'main', commit: 'c0ffee12345678', staged: [] }],
+    commits: [
+      { root: '/home/ada/shop', branch: branch ? String(branch) : 'main', commit: 'c0ffee12345678', staged: [] },
+    ],
   }),
   restoreSprint: () => ({ success: true, saved: 'refs/ralph/auth/saved-1' }),
   answerSprint: ({ sprintId, answer }, state) => answerQuestion(String(sprintId), String(answer), state),

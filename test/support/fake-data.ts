@@ -30,6 +30,17 @@ export const diff = {
   truncated: false,
 }
 
+export const finishable = {
+  root: '/home/ada/shop',
+  branch: 'main',
+  files: diff.files.map(({ path, added, removed }) => ({ path, added, removed })),
+  moreFiles: 0,
+  mixed: [],
+  untouched: ['notes/todo.md'],
+  edited: [],
+  conflicts: [],
+}
+
 export const usageRows = () =>
   Array.from({ length: 14 }, (_, day) =>
     ['api-server', 'web', 'billing'].map((agentName, n) => ({

@@ -69,7 +69,9 @@ const refuseBusyAgent = (fleet: Fleet, sprintId: string): Promise<AgentRow | und
   sprintTransaction(fleet, sprintId, async (t, sprint) => {
     if (sprint.observed) return undefined
     if (await findRunningPrompt(t))
-      throw new RalphError('AGENT_BUSY', 'the agent is changing these files right now', { hint: 'pause the sprint first' })
+      throw new RalphError('AGENT_BUSY', 'the agent is changing these files right now', {
+        hint: 'pause the sprint first',
+      })
     return t.agent
   })
 

@@ -63,7 +63,10 @@ Ralph runs no git hook, filter or signing program here, because the agent may ha
     if (!isJson) for (const line of planLines(progress, shown, message, io)) io.print(line)
     const todo = shown.filter(({ work }) => work.changes.length > 0)
     const chosen = target ?? (isJson || todo.length === 0 ? undefined : await askTarget(todo, io))
-    const committed = chosen === undefined ? [] : await commitFinishedWork(todo, { sprintDir: sprint.sprintDir, message, target: chosen, env: io.env })
+    const committed =
+      chosen === undefined
+        ? []
+        : await commitFinishedWork(todo, { sprintDir: sprint.sprintDir, message, target: chosen, env: io.env })
     if (isJson) io.print(JSON.stringify(describeJson(sprint, progress, { message, shown, committed })))
     else for (const line of endLines({ sprint, target: chosen, todo, committed }, io)) io.print(line)
     return 0
@@ -152,7 +155,11 @@ function endLines({ sprint, target, todo, committed }: Finished, io: Io): string
 function describeJson(
   sprint: FoundSprint,
   { status }: Progress,
-  { message, shown, committed }: { message: string; shown: readonly FinishableWork[]; committed: readonly CommittedWork[] },
+  {
+    message,
+    shown,
+    committed,
+  }: { message: string; shown: readonly FinishableWork[]; committed: readonly CommittedWork[] },
 ) {
   const done = [...committed]
   const repositories = shown.map(({ work, files, edited }) => {

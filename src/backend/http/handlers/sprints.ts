@@ -59,13 +59,7 @@ const commandHandlers = (
   fleet: Fleet,
 ): Pick<
   SprintRoute,
-  | 'startSprint'
-  | 'pauseSprint'
-  | 'resumeSprint'
-  | 'stopSprint'
-  | 'answerSprint'
-  | 'tellSprint'
-  | 'withdrawMessage'
+  'startSprint' | 'pauseSprint' | 'resumeSprint' | 'stopSprint' | 'answerSprint' | 'tellSprint' | 'withdrawMessage'
 > => ({
   startSprint: async ({ ids, body, who }) => showSprint(await startSprint(fleet, ids.agentId, body, toRequester(who))),
   pauseSprint: async ({ ids, body, who }) =>
@@ -95,13 +89,7 @@ const sprintReadHandlers = (
   fleet: Fleet,
 ): Pick<
   SprintRoute,
-  | 'listSprints'
-  | 'getSprint'
-  | 'listIterations'
-  | 'listEvents'
-  | 'outlineSprint'
-  | 'readOutput'
-  | 'usage'
+  'listSprints' | 'getSprint' | 'listIterations' | 'listEvents' | 'outlineSprint' | 'readOutput' | 'usage'
 > => {
   const { db } = fleet.database
   return {

@@ -1,10 +1,10 @@
 import { Ellipsis } from 'lucide-react'
 import type { FleetSprint, SprintDiff } from '../../../contract/fleet/sprint.ts'
+import { saveOrToast } from '../../data/save-file.ts'
 import { describePullRequest } from '../../../words/pull-request.ts'
 import { Menu } from '../../ui/menu.tsx'
 import { toast } from '../../ui/toast.tsx'
 import type { CheckpointRange } from './changes.tsx'
-import { saveOrToast } from '../sprint/download.ts'
 import { createPatch, isCompletePatch } from './patch.ts'
 
 type ChangesMenuProps = { readonly sprint: FleetSprint; readonly diff: SprintDiff; readonly range: CheckpointRange }

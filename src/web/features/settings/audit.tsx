@@ -8,7 +8,7 @@ import { Button } from '../../ui/button.tsx'
 import { SearchField } from '../../ui/search-field.tsx'
 import { EmptyState, ProblemNotice, SkeletonRows } from '../../ui/states.tsx'
 import { formatFullTime } from '../../words/time-of-day.ts'
-import { saveOrToast } from '../sprint/download.ts'
+import { saveOrToast } from '../../data/save-file.ts'
 import { auditToCsv, describeAuditAction, matchesAudit } from './audit-words.ts'
 
 /** The audit log, newest first: who did what to which object, and what it changed. */

@@ -1,10 +1,10 @@
 import type { StoredEvent } from '../../../contract/fleet/event.ts'
 import type { FleetSprint } from '../../../contract/fleet/sprint.ts'
 import type { IterationRecord } from '../../../contract/progress.ts'
-import { api, describeError } from '../../data/api.ts'
+import { api } from '../../data/api.ts'
+import { saveOrToast } from '../../data/save-file.ts'
 import type { TranscriptScope } from '../../data/transcript-window.ts'
 import { loadChunk } from '../../shell/load-chunk.ts'
-import { toast } from '../../ui/toast.tsx'
 
 /** Maximum number of events in an exported page; the newest ones. */
 const maxEvents = 20_000
@@ -31,23 +31,6 @@ export const downloadEvidence = (sprint: FleetSprint, record: IterationRecord): 
       content: JSON.stringify(evidence, undefined, 2),
     }
   })
-
-export type SavedFile = { readonly name: string; readonly type: string; readonly content: string }
-
-/** Hands a file to the browser; an error is a toast. */
-export async function saveOrToast(create: () => Promise<SavedFile>): Promise<void> {
-  try {
-    const { name, type, content } = await create()
-    const url = URL.createObjectURL(new Blob([content], { type }))
-    const link = document.createElement('a')
-    link.href = url
-    link.download = name
-    link.click()
-    URL.revokeObjectURL(url)
-  } catch (error) {
-    toast({ ...describeError(error), bad: true })
-  }
-}
 
 export async function fetchNewestEvents(sprintId: string, scope: TranscriptScope = {}): Promise<StoredEvent[]> {
   const events: StoredEvent[] = []

@@ -1,12 +1,7 @@
 import type { StoredEvent } from '../../../contract/fleet/event.ts'
 import type { FleetSprint } from '../../../contract/fleet/sprint.ts'
 import type { IterationRecord } from '../../../contract/progress.ts'
-import {
-  createBoundedLines,
-  reportBounds,
-  truncatePatch,
-  type ReportData,
-} from '../../../words/report/report-data.ts'
+import { createBoundedLines, reportBounds, truncatePatch, type ReportData } from '../../../words/report/report-data.ts'
 import { renderHtmlReport } from '../../../words/report/html-report.ts'
 import { transcriptPrinter } from '../../../words/transcript-lines.ts'
 import { api } from '../../data/api.ts'
@@ -82,7 +77,7 @@ function printTranscript(events: readonly StoredEvent[]): string[] {
       flush()
       const kept = createBoundedLines(reportBounds.headLines, reportBounds.tailLines)
       current = { attempt: event.attempt, kept }
-      printer = transcriptPrinter(kept.add)
+      printer = transcriptPrinter((line) => kept.add(line))
     }
     printer?.event(event.event)
   }
