@@ -17,3 +17,5 @@ create table push_key (
 );
 
 alter table delivery add column push_id uuid;
+alter table delivery drop constraint delivery_via_check;
+alter table delivery add constraint delivery_via_check check (via in ('webhook', 'browser', 'push'));

@@ -38,12 +38,12 @@ it('is installable, subscribes a browser, shows a question, and sends the answer
   await page.getByRole('button', { name: 'This browser notifies you' }).waitFor()
   const { publicKey } = await api.getPushKey({})
   expect(await page.evaluate('window.subscribed')).toEqual({ userVisibleOnly: true, applicationServerKey: publicKey })
-  await expect(
-    api.subscribeToPush({ ...subscription, endpoint: 'http://push.example.com' }),
-  ).rejects.toMatchObject({ code: 'INVALID_REQUEST' })
-  await expect(
-    api.subscribeToPush({ ...subscription, keys: { p256dh: 'AAAA', auth: 'AAAA' } }),
-  ).rejects.toMatchObject({ code: 'INVALID_REQUEST' })
+  await expect(api.subscribeToPush({ ...subscription, endpoint: 'http://push.example.com' })).rejects.toMatchObject({
+    code: 'INVALID_REQUEST',
+  })
+  await expect(api.subscribeToPush({ ...subscription, keys: { p256dh: 'AAAA', auth: 'AAAA' } })).rejects.toMatchObject({
+    code: 'INVALID_REQUEST',
+  })
 
   release(1)
   await page.getByRole('heading', { name: 'Which colour should the counter have?' }).waitFor()
@@ -52,13 +52,20 @@ it('is installable, subscribes a browser, shows a question, and sends the answer
     (await api.listDeliveries({ limit: 50 })).items.flatMap(({ via, event, to, error }) =>
       via === 'push' ? [{ event, to, error }] : [],
     )
-  await expect.poll(pushed, { timeout: 30_000 }).toEqual([
-    { event: 'needs-human', to: '127.0.0.1:9', error: '127.0.0.1 is an internal address (127.0.0.1)' },
-  ])
+  await expect
+    .poll(pushed, { timeout: 30_000 })
+    .toEqual([{ event: 'needs-human', to: '127.0.0.1:9', error: '127.0.0.1 is an internal address (127.0.0.1)' }])
 
   const [worker] = page.context().serviceWorkers()
   if (!worker) throw new Error('no service worker')
-  const message = { title: 'counter asks', text: 'Which colour?', tag: 't', path: `/sprints/${sprintId}`, sprintId, answers: ['blue', 'red'] }
+  const message = {
+    title: 'counter asks',
+    text: 'Which colour?',
+    tag: 't',
+    path: `/sprints/${sprintId}`,
+    sprintId,
+    answers: ['blue', 'red'],
+  }
   const shown = await worker.evaluate(`(async () => {
     const seen = []
     self.registration.showNotification = async (title, options) => void seen.push({ title, ...options })

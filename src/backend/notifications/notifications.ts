@@ -75,7 +75,13 @@ async function addDeliveries(tx: Tx, notice: Notice, deps: NotificationsDeps): P
   const browsers = (await deps.push?.listTargets(tx.db, notice)) ?? []
   if (subscribed.length === 0 && browsers.length === 0) return
   const { event, sprintId = null } = notice
-  const common = () => ({ id: deps.newId(), event, sprintId, body: { ...notice, at: formatTimestamp(at) }, createdAt: at })
+  const common = () => ({
+    id: deps.newId(),
+    event,
+    sprintId,
+    body: { ...notice, at: formatTimestamp(at) },
+    createdAt: at,
+  })
   const waiting = { status: 'waiting' as const, nextTryAt: at }
   const rows = [
     ...subscribed.map(({ id, url, enabled }) => ({

@@ -4,6 +4,7 @@ import { eq } from 'drizzle-orm'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { createTestAgent, createTestDatabase, createTestFleet } from '../../../test/fleet/test-fleet.ts'
+import { buildProgress } from '../../../test/support/builders.ts'
 import { createTestCertificate } from '../../../test/support/certificate.ts'
 import { createPushReceiver } from '../../../test/support/push-receiver.ts'
 import { postPublicly } from '../../platform/net/public-post.ts'
@@ -11,6 +12,7 @@ import { newUuid } from '../../platform/uuid.ts'
 import type { Database } from '../database/database.ts'
 import { pushKeys, pushSubscriptions } from '../database/push.ts'
 import { questions } from '../database/question.ts'
+import { sprints } from '../database/sprint.ts'
 import { access, users } from '../database/user.ts'
 import { deliveries } from '../database/webhook.ts'
 import type { Notice } from '../fleet/notice.ts'
@@ -45,7 +47,11 @@ it('encrypts and signs as the RFCs say', () => {
 
 it.each([
   ['a short point', 'BCVx', 'BTBZMqHH6r4Tts7J_aSIgg'],
-  ['a point off the curve', Buffer.concat([Buffer.of(4), Buffer.alloc(64, 7)]).toString('base64url'), 'BTBZMqHH6r4Tts7J_aSIgg'],
+  [
+    'a point off the curve',
+    Buffer.concat([Buffer.of(4), Buffer.alloc(64, 7)]).toString('base64url'),
+    'BTBZMqHH6r4Tts7J_aSIgg',
+  ],
   ['a short secret', createPushReceiver().p256dh, 'BTBZ'],
 ])('refuses %s', (_, p256dh, auth) => {
   expect(() => assertPushTarget({ endpoint: 'https://push.example.com', p256dh, auth })).toThrow()
@@ -94,6 +100,17 @@ describe('a browser', () => {
     await subscribe('gone', 'admin')
     await database.db.insert(access).values({ agentId: agent.id, userId: reader, level: 'read' })
     const sprintId = newUuid()
+    const { rev, status, ...progress } = buildProgress({ status: 'needs-human' })
+    const sprint = {
+      id: sprintId,
+      agentId: agent.id,
+      protocol: 'report' as const,
+      rev,
+      status,
+      createdAt: 1,
+      updatedAt: 1,
+    }
+    await database.db.insert(sprints).values({ ...sprint, progress: { rev, status, ...progress } })
     const options = ['Keep it', 'Delete it', 'x'.repeat(200)]
     const question = { id: newUuid(), sprintId, agentId: agent.id, status: 'open' as const, reason: 'Keep the table?' }
     await database.db.insert(questions).values({ ...question, details: 'D', options, askedAt: 1 })
@@ -137,7 +154,10 @@ describe('a browser', () => {
     })
     const [stored] = await database.db.select().from(pushKeys)
     expect(stored?.privateKey).toMatch(/^sealed1\./)
-    const claims = createPushReceiver().identify({ headers: { ...call?.headers }, body: Buffer.alloc(0) }, stored?.publicKey ?? '')
+    const claims = createPushReceiver().identify(
+      { headers: { ...call?.headers }, body: Buffer.alloc(0) },
+      stored?.publicKey ?? '',
+    )
     expect(claims.aud).toBe(origin)
     // The push service says that this browser is gone: it gets nothing any more.
     expect(await tell('completed')).toEqual(['/admin', '/reader'])
@@ -145,7 +165,15 @@ describe('a browser', () => {
     await database.db.update(questions).set({ status: 'answered' }).where(eq(questions.id, question.id))
     expect(await tell('needs-human')).toEqual([])
     const kept = await database.db.select().from(deliveries).where(eq(deliveries.via, 'push'))
-    expect(kept.map(({ status }) => status).toSorted()).toEqual(['sent', 'sent', 'sent', 'sent', 'suppressed', 'suppressed', 'suppressed'])
+    expect(kept.map(({ status }) => status).toSorted()).toEqual([
+      'sent',
+      'sent',
+      'sent',
+      'sent',
+      'suppressed',
+      'suppressed',
+      'suppressed',
+    ])
     // The address of a browser is a capability and stays in its own table.
     expect(JSON.stringify(kept)).not.toContain('/reader')
   }, 120_000)

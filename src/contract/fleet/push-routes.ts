@@ -3,7 +3,10 @@ import { DoneResponse } from './page.ts'
 import type { Route } from './route.ts'
 
 const endpoint = z.url({ protocol: /^https$/ }).max(2000)
-const base64url = z.string().regex(/^[\w-]+={0,2}$/).max(200)
+const base64url = z
+  .string()
+  .regex(/^[\w-]+={0,2}$/)
+  .max(200)
 
 /** Notifications that a browser shows while no page is open: Web Push (RFC 8030). */
 export const pushRoutes = {

@@ -29,7 +29,8 @@ export function NotifyMe() {
       if (on) await dropNotifications()
       const next = on ? 'off' : await askForNotifications()
       setMode(next)
-      if (next === 'blocked') toast({ title: 'This browser blocks notifications', detail: 'Allow them in its settings.' })
+      if (next === 'blocked')
+        toast({ title: 'This browser blocks notifications', detail: 'Allow them in its settings.' })
     } catch (error) {
       toast({ ...describeError(error), bad: true })
     }
