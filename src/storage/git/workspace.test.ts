@@ -5,15 +5,19 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
+  statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createTestFolder } from '../../../test/support/folder.ts'
+import { forgetState, rememberState, stateFolder } from '../../platform/files/state-folder.ts'
 import { diffIterations, restoreFiles } from './restore.ts'
-import { openWorkspace } from './workspace.ts'
+import { findLargeFileQuestions, openWorkspace } from './workspace.ts'
 
 const git = (cwd: string, ...args: readonly string[]) =>
   execFileSync('git', ['-c', 'user.name=U', '-c', 'user.email=u@x', ...args], {
@@ -57,6 +61,10 @@ const readUserState = (project: string) => ({
   branches: git(project, 'branch', '--list', '--verbose'),
   stash: git(project, 'stash', 'list'),
 })
+
+/** Ralph's own git folder of a project with one repository. */
+const findStore = (sprintDir: string) =>
+  join(sprintDir, 'checkpoints', readdirSync(join(sprintDir, 'checkpoints'))[0] ?? '')
 
 const listFiles = (project: string, commit: string) => git(project, 'ls-tree', '-r', '--name-only', commit).split('\n')
 
@@ -104,16 +112,17 @@ describe('a checkpoint', () => {
     expect(existsSync(join(project, 'hook-ran'))).toBe(false)
   })
 
-  it('survives the lock of a killed run, and the loss of its index', async () => {
+  it('D4: survives the lock of a killed run, and the loss of its index', async () => {
     const { project, sprintDir, options } = createProject()
     const workspace = await openWorkspace(options)
     await workspace.start()
-    for (const name of readdirSync(join(sprintDir, 'index')))
-      writeFileSync(join(sprintDir, 'index', `${name}.lock`), '')
+    const store = findStore(sprintDir)
+    writeFileSync(join(store, 'index.lock'), '')
+    writeFileSync(join(store, 'refs/ralph/s/1.lock'), '')
     write(project, { 'a.txt': 'two' })
     expect(await workspace.checkpoint(1, 'one')).toMatch(/^[0-9a-f]{40}$/)
 
-    rmSync(join(sprintDir, 'index'), { recursive: true })
+    rmSync(join(store, 'index'))
     write(project, { 'a.txt': 'three' })
     expect(await workspace.checkpoint(2, 'two')).toMatch(/^[0-9a-f]{40}$/)
   })
@@ -154,7 +163,7 @@ describe('a checkpoint', () => {
     expect(git(project, 'show', `${aside.replace(/0$/, '7')}:a.txt`)).toBe('two')
   })
 
-  it('belongs to its own worktree: one inside the project is left alone, one beside it has its own refs', async () => {
+  it('D1: belongs to its own worktree: one inside the project is left alone, one beside it has its own refs', async () => {
     const { project, options } = createProject()
     git(project, 'worktree', 'add', '--quiet', '-b', 'inner', 'trees/inner')
     git(project, 'worktree', 'add', '--quiet', '-b', 'beside', '../beside')
@@ -193,7 +202,27 @@ describe('a checkpoint', () => {
     expect(readFileSync(join(evil, 'x.txt'), 'utf8')).toBe('x')
   })
 
-  it('is made where git status works: link loops, safecrlf, sparse checkouts, a stale lock', async () => {
+  it('D11: needs one call of git for each of 20 nested repositories in which nothing changed', async () => {
+    const { project, options } = createProject()
+    for (let number = 0; number < 20; number++) createRepository(join(project, 'modules', `m${number}`), { x: 'x' })
+    const workspace = await openWorkspace(options)
+    await workspace.start()
+    write(project, { 'modules/m3/x': 'changed' })
+    await workspace.checkpoint(1, 'one')
+    const calls = join(project, '..', 'calls')
+    const path = process.env['PATH'] ?? ''
+    onTestFinished(() => void (process.env['PATH'] = path))
+    write(join(project, '..'), { 'bin/git': `#!/bin/sh\necho "$*" >> '${calls}'\nPATH='${path}' exec git "$@"\n` })
+    chmodSync(join(project, '..', 'bin/git'), 0o755)
+    process.env['PATH'] = `${join(project, '..', 'bin')}:${path}`
+    await workspace.fingerprint()
+    await workspace.checkpoint(2, 'two')
+
+    // One scan for the hash and, because anything may have run since, one for the checkpoint.
+    expect(readFileSync(calls, 'utf8').trim().split('\n')).toHaveLength(2 * 21)
+  })
+
+  it('D7: is made where git status works: link loops, safecrlf, sparse checkouts, a stale lock', async () => {
     const { project, options } = createProject({ 'a.txt': 'a\n', 'deep/b.txt': 'b\n' })
     symlinkSync('loop', join(project, 'loop'))
     git(project, 'config', 'core.autocrlf', 'true')
@@ -211,21 +240,24 @@ describe('a checkpoint', () => {
 })
 
 describe('a restore', () => {
-  it.each(['* text=auto\n', '* text eol=crlf\n', ''])('is byte-exact with .gitattributes %j', async (attributes) => {
-    const { project, options } = createProject({ 'lf.txt': 'a\nb\n', 'mixed.txt': 'a\r\nb\n' })
-    git(project, 'config', 'core.autocrlf', 'true')
-    write(project, { '.gitattributes': attributes, 'lf.txt': 'a\nb\nc\n', 'mixed.txt': 'a\r\nb\nc\r\n' })
-    const workspace = await openWorkspace(options)
-    await workspace.start()
-    write(project, { 'lf.txt': 'x', 'mixed.txt': 'x' })
-    await workspace.checkpoint(1, 'one')
+  it.each(['* text=auto\n', '* text eol=crlf\n', ''])(
+    'D10: is byte-exact with .gitattributes %j',
+    async (attributes) => {
+      const { project, options } = createProject({ 'lf.txt': 'a\nb\n', 'mixed.txt': 'a\r\nb\n' })
+      git(project, 'config', 'core.autocrlf', 'true')
+      write(project, { '.gitattributes': attributes, 'lf.txt': 'a\nb\nc\n', 'mixed.txt': 'a\r\nb\nc\r\n' })
+      const workspace = await openWorkspace(options)
+      await workspace.start()
+      write(project, { 'lf.txt': 'x', 'mixed.txt': 'x' })
+      await workspace.checkpoint(1, 'one')
 
-    await restoreFiles(options, { iteration: 0 }, 5)
-    expect(readFileSync(join(project, 'lf.txt'), 'utf8')).toBe('a\nb\nc\n')
-    expect(readFileSync(join(project, 'mixed.txt'), 'utf8')).toBe('a\r\nb\nc\r\n')
-  })
+      await restoreFiles(options, { iteration: 0 }, 5)
+      expect(readFileSync(join(project, 'lf.txt'), 'utf8')).toBe('a\nb\nc\n')
+      expect(readFileSync(join(project, 'mixed.txt'), 'utf8')).toBe('a\r\nb\nc\r\n')
+    },
+  )
 
-  it('names a ref that exists even if nothing changed since the last checkpoint', async () => {
+  it('D16: names a ref that exists even if nothing changed since the last checkpoint', async () => {
     const { project, options } = createProject()
     const workspace = await openWorkspace(options)
     await workspace.start()
@@ -247,7 +279,11 @@ describe('a restore', () => {
     await workspace.checkpoint(1, 'one')
     // The blob that iteration 0 needs is gone.
     const blob = git(nested, 'rev-parse', 'refs/ralph/s/0:x.txt')
-    rmSync(join(nested, '.git', 'objects', blob.slice(0, 2), blob.slice(2)))
+    const stores = readdirSync(join(options.sprintDir, 'checkpoints'))
+    const copies = stores.map((name) =>
+      join(options.sprintDir, 'checkpoints', name, 'objects', blob.slice(0, 2), blob.slice(2)),
+    )
+    for (const path of copies) rmSync(path, { force: true })
 
     await expect(restoreFiles(options, { iteration: 0 }, 5)).rejects.toMatchObject({ code: 'CHECKPOINT_FAILED' })
     expect(readFileSync(join(project, 'a.txt'), 'utf8')).toBe('one')
@@ -293,6 +329,129 @@ describe('a restore', () => {
   it('is refused if there is no checkpoint', async () => {
     const { options } = createProject()
     await expect(restoreFiles(options, { iteration: 1 }, 5)).rejects.toMatchObject({ code: 'CHECKPOINT_NOT_FOUND' })
+  })
+})
+
+describe("Ralph's own store", () => {
+  /** Two checkpoints: `a.txt` is `one`, then `two`. */
+  async function createCheckpoints() {
+    const made = createProject()
+    const workspace = await openWorkspace(made.options)
+    await workspace.start()
+    for (const [number, text] of ['one', 'two'].entries()) {
+      write(made.project, { 'a.txt': text, [`new-${text}.txt`]: text })
+      await workspace.checkpoint(number + 1, text)
+    }
+    return { ...made, workspace, store: findStore(made.sprintDir), text: () => readText(made.project, 'a.txt') }
+  }
+  const readText = (project: string, name: string) => readFileSync(join(project, name), 'utf8')
+
+  it('has everything: without the repository, diff, restore and undo work, and further checkpoints are made', async () => {
+    const { project, options, workspace, store, text } = await createCheckpoints()
+    rmSync(join(project, '.git'), { recursive: true })
+
+    expect(execFileSync('git', ['--git-dir', store, 'fsck', '--full'], { encoding: 'utf8', stdio: 'pipe' })).toBe('')
+    expect(await diffIterations(options, { from: 0, to: 2 })).toContain('+two')
+    const { saved, unpinned } = await restoreFiles(options, { iteration: 1 }, 5)
+    expect([text(), existsSync(join(project, 'new-two.txt')), unpinned]).toEqual(['one', false, [store]])
+    expect(git(project, '--git-dir', store, 'show', `${saved[0]}:a.txt`)).toBe('two')
+    await restoreFiles(options, 'undo', 6)
+    expect([text(), readText(project, 'new-two.txt')]).toEqual(['two', 'two'])
+    write(project, { 'a.txt': 'three' })
+    expect(await workspace.checkpoint(3, 'three')).toMatch(/^[0-9a-f]{40}$/)
+    await restoreFiles(options, { iteration: 0 }, 7)
+    expect(text()).toBe('a\n')
+  })
+
+  it('survives deleted refs and git gc, a clone in place of the repository, and objects that are gone', async () => {
+    const { project, options, text } = await createCheckpoints()
+    git(project, 'for-each-ref', '--format=%(refname)', 'refs/ralph')
+      .split('\n')
+      .forEach((ref) => git(project, 'update-ref', '-d', ref))
+    git(project, 'gc', '--quiet', '--prune=now')
+    await restoreFiles(options, { iteration: 1 }, 5)
+    expect(text()).toBe('one')
+    git(project, 'fsck', '--full', '--strict')
+
+    git(join(project, '..'), 'clone', '--quiet', '--bare', project, 'copy.git')
+    rmSync(join(project, '.git'), { recursive: true })
+    git(join(project, '..'), 'clone', '--quiet', '--no-checkout', 'copy.git', 'clone')
+    renameSync(join(project, '..', 'clone', '.git'), join(project, '.git'))
+    const { saved } = await restoreFiles(options, { iteration: 2 }, 6)
+    expect(text()).toBe('two')
+    expect(git(project, 'show', `${saved[0]}:a.txt`)).toBe('one')
+    git(project, 'fsck', '--full', '--strict')
+  })
+
+  it('does not believe a forged object of the repository', async () => {
+    const { project, options } = createProject({ 'a.txt': 'a\n', 'real.txt': 'real\n' })
+    const id = git(project, 'rev-parse', 'HEAD:real.txt')
+    const [real, forged] = [id, git(project, 'hash-object', '-w', '--stdin', '--path=x')].map((name) =>
+      join(project, '.git/objects', name.slice(0, 2), name.slice(2)),
+    )
+    rmSync(real ?? '')
+    renameSync(forged ?? '', real ?? '')
+    const workspace = await openWorkspace(options)
+    await workspace.start()
+    write(project, { 'real.txt': 'changed\n' })
+    await workspace.checkpoint(1, 'one')
+    await restoreFiles(options, { iteration: 0 }, 5)
+
+    expect(readText(project, 'real.txt')).toBe('real\n')
+  })
+
+  it('takes over the checkpoints of 0.1.0, which were in the repository only', async () => {
+    const { project, options, sprintDir, text } = await createCheckpoints()
+    rmSync(join(sprintDir, 'checkpoints'), { recursive: true })
+    rmSync(join(sprintDir, 'checkpoints.jsonl'))
+    // A state of its own gives the sprint other refs than its name.
+    const upgraded = { ...options, sprintDir: join(sprintDir, '..', 'other'), sprintId: 's' }
+    rememberState(upgraded.sprintDir, '0198c0de-0000-7000-8000-000000000001')
+    onTestFinished(() => {
+      forgetState(upgraded.sprintDir)
+      rmSync(stateFolder(upgraded.sprintDir), { recursive: true, force: true })
+    })
+    const workspace = await openWorkspace(upgraded)
+    write(project, { 'a.txt': 'three' })
+    await workspace.fingerprint()
+    await workspace.checkpoint(3, 'three')
+    rmSync(join(project, '.git'), { recursive: true })
+
+    await restoreFiles(upgraded, { iteration: 1 }, 5)
+    expect(text()).toBe('one')
+    expect(await diffIterations(upgraded, { from: 2, to: 3 })).toContain('+three')
+  })
+
+  it('contains files that the user tracks although they are ignored', async () => {
+    const { project, options } = createProject({ 'a.txt': 'a\n', '.gitignore': 'dist/\n' })
+    write(project, { 'dist/kept.js': 'mine', 'dist/built.js': 'not tracked' })
+    git(project, 'add', '--force', 'dist/kept.js')
+    const workspace = await openWorkspace(options)
+    await workspace.start()
+    rmSync(join(project, 'dist'), { recursive: true })
+    await workspace.checkpoint(1, 'one')
+    await restoreFiles(options, { iteration: 0 }, 5)
+
+    expect(readdirSync(join(project, 'dist'))).toEqual(['kept.js'])
+  })
+
+  it('leaves out a file of more than 1 GB that git does not track, names it, and stores it if the user agrees', async () => {
+    const { project, options } = createProject()
+    const path = join(project, 'huge.bin')
+    writeFileSync(path, '')
+    truncateSync(path, 5 * 1024 ** 3)
+    const skipped: string[] = []
+    const workspace = await openWorkspace(options, { onSkipped: (names) => skipped.push(...names) })
+    expect((await findLargeFileQuestions(options)).map(({ name, size }) => [name, size])).toEqual([
+      ['huge.bin', '5.0 GB'],
+    ])
+    await workspace.start()
+    await restoreFiles(options, { iteration: 0 }, 5)
+
+    expect(skipped).toEqual(['huge.bin: 5.0 GB, and git does not track it'])
+    expect(statSync(path).size).toBe(5 * 1024 ** 3)
+    for (const { accept } of await findLargeFileQuestions(options)) await accept()
+    expect(await findLargeFileQuestions(options)).toEqual([])
   })
 })
 
