@@ -231,7 +231,14 @@ export function fileSignature(path: string): string | undefined {
 }
 
 /** The size of a file, not of what a link leads to; 0 if it does not exist. */
-export const lstatSize = (path: string | Buffer): number => lstatSync(path, { throwIfNoEntry: false })?.size ?? 0
+export function lstatSize(path: string | Buffer): number {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.size ?? 0
+  } catch {
+    // A file is where the path needs a folder.
+    return 0
+  }
+}
 
 /** 0 if the file does not exist. */
 export const fileSize = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
