@@ -133,7 +133,7 @@ type JobContext = JobParts & {
 
 async function runPrompt(job: MachineJob, body: RequestBody<'prompt'>, parts: JobContext): Promise<void> {
   const { promptId, agentId } = body
-  const { pushed, ...ended } = await parts.promptSlots(() => endOfPrompt(job, body, parts))
+  const { pushed, ...ended } = await parts.promptSlots(() => executePrompt(job, body, parts))
   const agent = parts.agents.find(agentId)
   const isNotes = body.asked.kind === 'order' && isNotesProtocol(body.asked.protocol)
   const lock = agent && isNotes ? { lock: await writeTaskLock(agent.notes) } : {}
@@ -153,7 +153,7 @@ async function runPrompt(job: MachineJob, body: RequestBody<'prompt'>, parts: Jo
 type PromptOutcome = Parameters<typeof encodeReport<'prompt-ended'>>[1]['end']
 type EndedPrompt = { readonly end: PromptOutcome; readonly pushed?: string }
 
-async function endOfPrompt(job: MachineJob, body: RequestBody<'prompt'>, parts: JobContext): Promise<EndedPrompt> {
+async function executePrompt(job: MachineJob, body: RequestBody<'prompt'>, parts: JobContext): Promise<EndedPrompt> {
   const { signal } = job.controller
   try {
     // Work that began before a restart is already running, with or without a backend: reattach and finish it properly.

@@ -30,19 +30,15 @@ export type Transition = {
 
 /** The loop in one function: takes the current state and a fact, returns the next state and the orders to execute. */
 export function advance(progress: Progress, fact: Fact): Transition {
-  const { sprint, ...decided } = advanceSprint(fromProgress(progress), fact)
-  return { progress: toProgress(sprint), ...decided }
-}
-
-type Advance = Decision & Pick<Transition, 'changes'>
-
-function advanceSprint(sprint: Sprint, fact: Fact): Advance {
+  const sprint = fromProgress(progress)
   const decided = decide(countActiveTime(sprint, fact), fact)
   const next = startsWork(fact) ? andThen(decided.orders, getWay(sprint).next(decided.sprint, fact.at)) : decided
   const orders = [...next.orders, ...cleanUpWorktree(sprint, next.sprint, fact)]
   const { changes } = decided
-  return { sprint: { ...next.sprint, rev: sprint.rev + 1 }, orders, ...(changes && { changes }) }
+  return { progress: toProgress({ ...next.sprint, rev: sprint.rev + 1 }), orders, ...(changes && { changes }) }
 }
+
+type Advance = Decision & Pick<Transition, 'changes'>
 
 /** These facts can arrive while no run is active, so they start nothing. */
 const startsWork = ({ type }: Fact): boolean =>

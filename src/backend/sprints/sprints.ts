@@ -23,6 +23,7 @@ import {
   agentTransaction,
   findRunningPrompt,
   notFoundError,
+  readAgentRow,
   readSprintRow,
   sprintTransaction,
   transaction,
@@ -43,20 +44,18 @@ export async function startSprint(
 ): Promise<SprintRow> {
   const id = fleet.newId()
   const progress = createPlannedProgress(fleet, id, options)
-  const detectedChecks = await detectProjectChecks(fleet, agentId, progress)
+  const detectedChecks = await detectProjectChecks(fleet, await readAgentRow(fleet, agentId), progress)
   return createFleetSprint(fleet, agentId, { id, progress, detectedChecks, by, ...options })
 }
 
 /** Detects the checks of the project if the sprint names none. Returns none if the machine cannot tell. */
 export async function detectProjectChecks(
   fleet: Fleet,
-  agentId: string,
+  { id: agentId, machineId }: AgentRow,
   { doneWhen }: Progress,
 ): Promise<readonly Check[] | undefined> {
   if (doneWhen) return undefined
-  const [agent] = await fleet.database.db.select().from(agents).where(eq(agents.id, agentId))
-  if (!agent) throw notFoundError('agent')
-  const found = await fleet.machines.ask(agent.machineId, 'detect-checks', { agentId }).catch((error: unknown) => {
+  const found = await fleet.machines.ask(machineId, 'detect-checks', { agentId }).catch((error: unknown) => {
     fleet.logError(error, `checks of agent ${agentId}`)
     return undefined
   })
@@ -94,10 +93,14 @@ export const createFleetSprint = (fleet: Fleet, agentId: string, sprintStart: Sp
     const at = fleet.clock.now()
     const { detectedChecks } = sprintStart
     const fact = createStartedFact(at, progress.agent?.[0] ?? t.agent.program, detectedChecks)
-    if (startAt === undefined || startAt <= at) return applyStart(t, sprint, { id: 'start', fact })
-    const input = { sprintId: id, fact }
-    await fleet.engine.enqueue(t.tx, { id: `start:${id}`, kind: 'start-sprint', input, at: startAt })
-    return sprint
+    if (startAt !== undefined && startAt > at) {
+      const input = { sprintId: id, fact }
+      await fleet.engine.enqueue(t.tx, { id: `start:${id}`, kind: 'start-sprint', input, at: startAt })
+      return sprint
+    }
+    const started = await applyFact(t, sprint, { id: 'start', fact })
+    await dispatchNext(t)
+    return started
   })
 
 type NewSprintRow = Pick<SprintRow, 'id' | 'agentId' | 'progress' | 'startedBy' | 'startAt'>
@@ -134,16 +137,6 @@ const createStartedFact = (at: number, program: string, detectedChecks?: readonl
   agents: [program],
   ...(detectedChecks && { detectedChecks }),
 })
-
-export async function applyStart(
-  t: AgentTransaction,
-  sprint: SprintRow,
-  happened: { readonly id: string; readonly fact: StartedFact },
-): Promise<SprintRow> {
-  const started = await applyFact(t, sprint, happened)
-  await dispatchNext(t)
-  return started
-}
 
 /** Preempts the active sprint or refuses the start; interrupts a running prompt if the caller wants that. */
 async function preemptOrRefuse(t: AgentTransaction, ifBusy: NonNullable<SprintStart['ifBusy']>): Promise<void> {
