@@ -58,7 +58,7 @@ function compare(rows) {
   for (const { part, name, value, unit, ...rest } of rows) {
     const isBad = isWorse({ part, name, value, ...rest })
     const baseline = known[part]?.[name]
-    const against = baseline === undefined ? 'not in the baseline: write it anew' : `baseline ${baseline}`
+    const against = baseline === undefined ? 'not in the baseline: write it again' : `baseline ${baseline}`
     console.log(`${isBad ? '✗' : '✓'} ${name}: ${value} ${unit}, ${against}`)
   }
   const missing = names.flatMap((part) =>

@@ -129,7 +129,7 @@ function page() {
   )
   const names = [...verdicts.keys()]
   const faultRows = verdicts.get('Ralph Mode').map(({ agent }, index) => {
-    const cells = names.map((name) => told(verdicts.get(name)[index]))
+    const cells = names.map((name) => formatVerdict(verdicts.get(name)[index]))
     return `| ${agent} | ${cells.join(' | ')} |`
   })
   const kept = names.map(
@@ -162,7 +162,7 @@ ${faultRows.join('\n')}
 `
 }
 
-function told({ starts, end, left, passed, missed }) {
+function formatVerdict({ starts, end, left, passed, missed }) {
   const what = `${starts} ${starts === 1 ? 'start' : 'starts'}, ${end === 'still going' ? end : `exit ${end}`}${left > 0 ? `, ${left} left` : ''}`
   return passed ? `✓ ${what}` : `✗ ${what}; not: ${missed.join(', ')}`
 }

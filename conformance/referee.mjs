@@ -24,8 +24,8 @@ export async function openReferee(decide = () => ({})) {
         const others = living(calls)
         call = { number: calls.length + 1, startedAt: Date.now(), others, besides: others.length, ...said }
         calls.push(call)
-        call.told = decide(call.number, call)
-        socket.write(`${JSON.stringify({ number: call.number, ...call.told })}\n`)
+        call.instruction = decide(call.number, call)
+        socket.write(`${JSON.stringify({ number: call.number, ...call.instruction })}\n`)
       }
     })
     // Half open is dead too: the process closes it.

@@ -63,8 +63,8 @@ export function readVerdict({ exit, output, progress }) {
 
 /** What an end may say that keeps it from being a false "done". */
 function labelled(text) {
-  const told = text.split('\n').filter((line) => !/: (false|null|\[\])$/.test(line))
-  return /\bunproven\b|\bunchecked\b|visible tests only|\bcontested\b/i.exec(told.join('\n'))?.[0]
+  const lines = text.split('\n').filter((line) => !/: (false|null|\[\])$/.test(line))
+  return /\bunproven\b|\bunchecked\b|visible tests only|\bcontested\b/i.exec(lines.join('\n'))?.[0]
 }
 
 function section(yaml, key) {

@@ -286,7 +286,7 @@ async function openMachineLine(parts: ServerParts, handleMessage: (message: Inco
     mailbox: parts.mailbox,
     onReceived: ({ id, type, body }) => handleMessage({ id, type, body }),
     answer: (request) => answerQuery(answers, request),
-    onHeard: lease.renew,
+    onActivity: lease.renew,
     ...(timing && { timing }),
   })
   parts.current.line = line

@@ -136,7 +136,7 @@ describe('a file with very many mistakes', () => {
   })
 
   it('reports the same if the mistakes are in the references of items', () => {
-    const sprint = `workflow: w\ncollections:\n  step:\n${'    - {prompt: a, depends-on: [nobody]}\n'.repeat(2000)}`
+    const sprint = `workflow: w\ncollections:\n  step:\n${'    - {prompt: a, depends-on: [absent]}\n'.repeat(2000)}`
     const { diagnostics } = compileTest(sprint, { w: eachStep })
 
     expect(diagnostics).toHaveLength(201)

@@ -116,13 +116,13 @@ it('prints JSON for every command when asked to', async () => {
     return { exitCode, stderr, output: parseJsonLines(stdout) }
   }
   /** A command for a running sprint, and the status of that run afterwards. */
-  const meanwhile = async (...[resume, stop, release]: readonly ['run' | 'resume', 'pause' | 'stop', string]) => {
+  const controlRun = async (...[resume, stop, release]: readonly ['run' | 'resume', 'pause' | 'stop', string]) => {
     tried.add(resume)
     const before = (await sprint.calls()).length
     const run = sprint.start(resume, 's', '--json')
     await sprint.called(before + 1)
     const asked = await json(stop, 's')
-    await sprint.heard()
+    await sprint.requestsTaken()
     await sprint.release(release)
     const { exitCode, stdout } = await run.ended
     return { asked, exitCode, last: parseJsonLines(stdout).at(-1) }
@@ -137,12 +137,12 @@ it('prints JSON for every command when asked to', async () => {
   expect(asked).toMatchObject({ exitCode: 2, stderr: '' })
   expect(asked.output).toContainEqual(expect.objectContaining({ type: 'question-asked', reason: 'Which?' }))
   expect(await json('answer', 's', 'a')).toEqual(succeeds([{ question: 'Which?', answer: 'a' }]))
-  expect(await meanwhile('run', 'pause', 'go')).toEqual({
+  expect(await controlRun('run', 'pause', 'go')).toEqual({
     asked: succeeds([{ requested: 'paused', when: 'iteration' }]),
     exitCode: 4,
     last: expect.objectContaining({ type: 'sprint-rested', status: 'paused', at: expect.any(String) }),
   })
-  expect(await meanwhile('resume', 'stop', 'go on')).toEqual({
+  expect(await controlRun('resume', 'stop', 'go on')).toEqual({
     asked: succeeds([{ requested: 'interrupted', when: 'iteration' }]),
     exitCode: 130,
     last: expect.objectContaining({ type: 'sprint-rested', status: 'interrupted' }),

@@ -145,7 +145,7 @@ describe('every route', () => {
 const roles = ['stranger', 'read', 'write', 'owner', 'admin'] as const
 type Role = (typeof roles)[number]
 const may: Readonly<Record<RouteAccess, readonly Role[]>> = {
-  nobody: roles,
+  public: roles,
   'signed-in': roles,
   read: ['read', 'write', 'owner', 'admin'],
   write: ['write', 'owner', 'admin'],

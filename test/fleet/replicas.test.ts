@@ -120,7 +120,7 @@ function machineRoom(ids: readonly string[], send: (replica: number, message: ob
     taken: (key: string) => {
       for (const machine of room.values()) machine.reports.delete(key)
     },
-    hear: (
+    onMessage: (
       replica: number,
       { machineId, row, message }: Extract<z.output<typeof ReplicaMessage>, { type: 'message' }>,
     ) => {
@@ -157,7 +157,7 @@ const createInventory = ({ prompts }: Machine) => {
 }
 
 type OnReplicaMessage = (replica: number, message: z.output<typeof ReplicaMessage>) => void
-type SupervisorHandlers = { readonly hear: OnReplicaMessage; readonly moved: (from: number, to: number) => void }
+type SupervisorHandlers = { readonly onMessage: OnReplicaMessage; readonly moved: (from: number, to: number) => void }
 
 /** Migrations of the next version; both versions use its database. */
 async function newerMigrations(): Promise<string> {
@@ -178,7 +178,7 @@ async function newerMigrations(): Promise<string> {
  * Two replicas, and a supervisor that restarts one that exits: killed by the test, or because it declared itself lost.
  * Every other one is a newer version.
  */
-function superviseReplicas(url: string, newer: string, { hear, moved }: SupervisorHandlers) {
+function superviseReplicas(url: string, newer: string, { onMessage, moved }: SupervisorHandlers) {
   const living = new Map<number, ChildProcess>()
   const state = { next: 0, isOver: false, gaveUp: 0 }
   const start = () =>
@@ -198,14 +198,14 @@ function superviseReplicas(url: string, newer: string, { hear, moved }: Supervis
         if (other !== undefined) moved(number, other)
       })
       child.on('message', (message) => {
-        const heard = ReplicaMessage.parse(message)
-        if (heard.type === 'ready') {
+        const received = ReplicaMessage.parse(message)
+        if (received.type === 'ready') {
           const wasAlone = living.size === 0
           living.set(number, child)
           if (wasAlone) moved(-1, number)
           resolve()
         }
-        hear(number, heard)
+        onMessage(number, received)
       })
     })
   return {
@@ -233,12 +233,12 @@ async function surviveDisturbances({ times, server, disturb }: Disturbance) {
   const machineIds = await createBusyFleet(url)
   const troubles: string[] = []
   const room = machineRoom(machineIds, (replica, message) => processes.send(replica, message))
-  const hear: OnReplicaMessage = (replica, heard) => {
-    if (heard.type === 'trouble') troubles.push(heard.text)
-    if (heard.type === 'taken') room.taken(heard.key)
-    if (heard.type === 'message') room.hear(replica, heard)
+  const onMessage: OnReplicaMessage = (replica, received) => {
+    if (received.type === 'trouble') troubles.push(received.text)
+    if (received.type === 'taken') room.taken(received.key)
+    if (received.type === 'message') room.onMessage(replica, received)
   }
-  const processes = superviseReplicas(url, await newerMigrations(), { hear, moved: room.move })
+  const processes = superviseReplicas(url, await newerMigrations(), { onMessage, moved: room.move })
   onTestFinished(processes.stop)
   const again = setInterval(room.tellAgain, 1000)
   onTestFinished(() => clearInterval(again))

@@ -14,7 +14,7 @@ import { locked, simulatedMachine } from '../support/simulated-machine.ts'
 import { createTestFleet, createTestAgent, migrations, waitUntil } from './test-fleet.ts'
 
 const run = promisify(execFile)
-const requester = { name: 'somebody' }
+const requester = { name: 'ada' }
 /** Version of the installed pg_dump, which refuses newer servers. */
 const dumpVersion = await run('pg_dump', ['--version']).then(
   ({ stdout }) => Number(/\d+/.exec(stdout)?.[0]),
@@ -81,7 +81,7 @@ async function expectToContinue(url: string, before: Record<string, number>, mac
   return { prompts: rows.map(({ by }) => by), sprints, hidden }
 }
 
-const whole = { prompts: ['ralph', 'ralph', 'somebody'], sprints: [{ status: 'completed' }], hidden: [] }
+const whole = { prompts: ['ralph', 'ralph', 'ada'], sprints: [{ status: 'completed' }], hidden: [] }
 
 async function another(wanted: Parameters<typeof startPostgres>[0] = {}): Promise<TestPostgres> {
   const server = await startPostgres(wanted)

@@ -99,10 +99,10 @@ export async function createTestWorker(
       viewer?.hurry()
       const { items } = await api().listEvents({ sprintId, limit: 200 })
       const stored = items.toReversed().map(({ id }, index) => `${index + 1}: ${id}`)
-      const told = viewer?.of(sprintId) ?? []
-      const seen = told.map(({ id, seq }) => `${seq}: ${id}`)
+      const events = viewer?.of(sprintId) ?? []
+      const seen = events.map(({ id, seq }) => `${seq}: ${id}`)
       const missed = stored.filter((one, index) => seen[index] !== one)
-      return { missed, more: seen.slice(stored.length), ...countUnits(told), startOvers: viewer?.seen.startOvers }
+      return { missed, more: seen.slice(stored.length), ...countUnits(events), startOvers: viewer?.seen.startOvers }
     },
     /** Each prompt starts and ends once, and the viewer never had to start over. */
     all: { begun: units, over: units, startOvers: 1 },

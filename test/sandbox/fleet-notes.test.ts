@@ -69,7 +69,8 @@ describe.skipIf(why !== '')(`an agent of Ralph Mode in the sandbox${why}`, { tim
       'no-database',
       'no-journal',
     ])
-    const told = () => backend.events.get(agentId)?.flatMap(({ event }) => (event.type === 'note' ? [event.text] : []))
-    await expect.poll(told, patience).toEqual([expect.stringMatching(/^sandbox: bubblewrap [\d.]+: /)])
+    const readNotes = () =>
+      backend.events.get(agentId)?.flatMap(({ event }) => (event.type === 'note' ? [event.text] : []))
+    await expect.poll(readNotes, patience).toEqual([expect.stringMatching(/^sandbox: bubblewrap [\d.]+: /)])
   })
 })

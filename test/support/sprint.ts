@@ -134,7 +134,8 @@ export async function createTestSprint(setup: Setup = {}) {
     /** Resolves when the agent has been called this often. */
     called: (count: number) => waitUntil(`call ${count}`, async () => (await calls()).length >= count),
     /** Resolves when the run has accepted the request of another command. */
-    heard: () => waitUntil('the request to be taken', async () => (await readdir(state('requests'))).length === 0),
+    requestsTaken: () =>
+      waitUntil('the request to be taken', async () => (await readdir(state('requests'))).length === 0),
     /** Releases a call that waits for this name. */
     release: (name: string) => writeFile(join(base, 'fake', name), ''),
     read: (name: string) => readFile(at(name), 'utf8'),

@@ -34,7 +34,7 @@ describe('every page', () => {
     AGENT: 'Then write a changelog entry',
     '/?start=any': 'Planned sprint',
     '/needs-you': 'May I delete the flaky test?',
-    '/machines': 'has not been heard of for 11 minutes',
+    '/machines': 'was last in contact 11 minutes ago',
     '/usage': 'By agent and model',
     '/settings?tab=webhooks': 'https://hooks.example.org/ralph',
     '/sign-in': 'Sign in to Ralph',

@@ -217,7 +217,11 @@ describe('results that are not what they seem', () => {
 
   it.each([
     ['in the text of a result', { content: 'a,"parent_tool_use_id":null' }, {}],
-    ['as a key of what is told twice', { content: 'fine' }, { tool_use_result: { a: 1, parent_tool_use_id: 2 } }],
+    [
+      'as a key of a result that is reported twice',
+      { content: 'fine' },
+      { tool_use_result: { a: 1, parent_tool_use_id: 2 } },
+    ],
     ['as a key within the message', { content: 'fine', extra: { a: 1, parent_tool_use_id: 2 } }, {}],
   ])('is not misled by partial parsing, %s', (_, result, more) => {
     const { content } = result

@@ -94,7 +94,7 @@ const refusalStatus = {
 /** The refusals that a route can answer with. */
 function listRefusals(route: Route): Record<string, unknown> {
   const absent = new Set([
-    ...(route.needs === 'nobody' ? ['401', '403'] : []),
+    ...(route.needs === 'public' ? ['401', '403'] : []),
     ...(listPathIds(route.path).length === 0 ? ['404'] : []),
     ...(route.method === 'GET' ? ['409'] : []),
   ])
@@ -106,7 +106,7 @@ function listRefusals(route: Route): Record<string, unknown> {
 }
 
 const needsWords: Readonly<Record<Route['needs'], string>> = {
-  nobody: 'Needs no sign-in.',
+  public: 'Needs no sign-in.',
   'signed-in': 'Needs a signed-in user.',
   read: 'Needs read access to the agent.',
   write: 'Needs write access to the agent.',
@@ -122,7 +122,7 @@ function describeOperation(name: string, route: Route, schemas: SharedSchemas) {
     summary: route.summary,
     description: `${route.summary}. ${needsWords[route.needs]}${route.machine === undefined ? '' : machine[route.machine]}`,
     tags: [routeTag(route)],
-    ...(route.needs === 'nobody' && { security: [] }),
+    ...(route.needs === 'public' && { security: [] }),
     'x-needs': route.needs,
     parameters: describeParameters(route, schemas),
     ...(route.body && {

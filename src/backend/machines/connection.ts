@@ -127,7 +127,7 @@ export function openConnection(
       if (request.type === 'inventory') becomeReady()
       return reply
     },
-    onHeard: throttle(seenIntervalMs, () => handlers.onSeen(machineId)),
+    onActivity: throttle(seenIntervalMs, () => handlers.onSeen(machineId)),
     ...(parts.timing && { timing: parts.timing }),
   })
   const becomeReady = () => {

@@ -18,7 +18,7 @@ import { dispatchMachine, applyInventory } from './machine-state.ts'
 import { chooseMachine } from './placement.ts'
 import { enqueuePrompt } from '../prompts/prompts.ts'
 
-const requester = { name: 'somebody' }
+const requester = { name: 'ada' }
 const claude = { name: 'claude', loggedIn: 'yes' as const }
 
 describe('placement', () => {
@@ -33,7 +33,7 @@ describe('placement', () => {
   beforeEach(() => database.db.update(machines).set({ status: 'revoked' }))
 
   /** A machine that accepts everything, except for the given fields. */
-  async function aMachine(name: string, given: Partial<MachineRow> = {}): Promise<string> {
+  async function createMachine(name: string, given: Partial<MachineRow> = {}): Promise<string> {
     const id = randomUUID()
     const here = {
       connectedTo: world.fleet.engine.executorId,
@@ -57,10 +57,14 @@ describe('placement', () => {
     { given: { programs: [{ ...claude, problem: 'too old' }] }, lacks: 'cannot run claude: too old' },
     { given: { slots: 0 }, lacks: 'has no slots' },
   ])('accepts a machine that has everything, and refuses one that $lacks', async ({ given, lacks }) => {
-    await aMachine('build-1', { labels: ['gpu'], ...(given.connectedTo === null && { lastSeenAt: 5000 }), ...given })
+    await createMachine('build-1', {
+      labels: ['gpu'],
+      ...(given.connectedTo === null && { lastSeenAt: 5000 }),
+      ...given,
+    })
     const message = `no machine can take the agent: build-1 ${lacks}`
     await expect(chooseMachine(world.fleet, wish)).rejects.toMatchObject({ code: 'NO_MACHINE', message })
-    const good = await aMachine('build-2', { labels: ['gpu', 'linux'] })
+    const good = await createMachine('build-2', { labels: ['gpu', 'linux'] })
     expect((await chooseMachine(world.fleet, wish)).id).toBe(good)
   })
 
@@ -69,7 +73,7 @@ describe('placement', () => {
   })
 
   it('prefers the machine with the most free slots, and those at their account limit last', async () => {
-    const [small, large] = [await aMachine('small', { slots: 1 }), await aMachine('large', { slots: 3 })]
+    const [small, large] = [await createMachine('small', { slots: 1 }), await createMachine('large', { slots: 3 })]
     const place = async () => (await chooseMachine(world.fleet, { program: 'claude', labels: [] })).id
     expect(await place()).toBe(large)
     const limit = { until: Date.now() + 60_000, reason: 'five hours are over', notedAt: 0 }
@@ -114,7 +118,7 @@ describe('placement', () => {
   })
 
   it('uses the slots that the machine reports until an admin changes them, until the machine reports others', async () => {
-    const id = await aMachine('vm')
+    const id = await createMachine('vm')
     const slots = async () => (await database.db.select().from(machines).where(eq(machines.id, id)))[0]?.slots
     const about = { version: '1', platform: 'p', bootEpoch: 1, at: 0, name: 'vm', labels: [], roots: [] }
     const says = (offered: number) =>

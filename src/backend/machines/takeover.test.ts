@@ -20,7 +20,7 @@ import { enqueuePrompt } from '../prompts/prompts.ts'
 import { startSprint } from '../sprints/sprints.ts'
 import { handlePromptEnded } from '../prompts/reports.ts'
 
-const requester = { name: 'somebody' }
+const requester = { name: 'ada' }
 const goalSprint = { goal: 'Ship it', doneWhen: [], ifBusy: 'interrupt' as const }
 const workspace = { kind: 'clone' as const, repository: 'https://example.com/a.git', push: 'origin' }
 const commit = 'c'.repeat(40)
@@ -52,7 +52,7 @@ describe.each(kinds)('a machine that is silent for longer than its lease, on %s'
   /**
    * An agent whose first prompt is done and whose second one never ends, and another machine that could take it over.
    */
-  async function aPair(given: Parameters<typeof createTestAgent>[2] = {}, script: Script = {}) {
+  async function createPair(given: Parameters<typeof createTestAgent>[2] = {}, script: Script = {}) {
     const label = randomUUID()
     const { fleet } = world
     const attempt = (_: unknown, n: number) => (n === 1 ? reported() : never)
@@ -81,7 +81,7 @@ describe.each(kinds)('a machine that is silent for longer than its lease, on %s'
   }
 
   it('loses its sprint to another machine, which continues from the last push', async () => {
-    const { agent, other, sprintId } = await aPair()
+    const { agent, other, sprintId } = await createPair()
     const { notices } = world
     await lose(agent.machine, other.machine.id)
     const [sprint] = await waitUntil(agent.sprints, ([row]) => row?.status === 'completed')
@@ -129,7 +129,7 @@ describe.each(kinds)('a machine that is silent for longer than its lease, on %s'
     { given: { workspace: { ...workspace, push: undefined } }, why: 'its workspace has no push target' },
     { given: { labels: ['gpu'] }, why: /^no machine can take the agent: .*second has no label gpu/ },
   ])('keeps its sprint if no other machine can take it over, and says why: $why', async ({ given, why }) => {
-    const { agent, other, sprintId } = await aPair(given)
+    const { agent, other, sprintId } = await createPair(given)
     await lose(agent.machine, other.machine.id)
     const row = await waitUntil(agent.row, (found) => found?.reason !== null)
     const [, reason] = /^waiting for its machine first, last seen at [\dTZ:.-]+: (.*)$/.exec(row?.reason ?? '') ?? []
@@ -142,13 +142,13 @@ describe.each(kinds)('a machine that is silent for longer than its lease, on %s'
   })
 
   it('keeps its sprint if the last work was not pushed or cannot be fetched', async () => {
-    const { agent, other } = await aPair({}, { pushed: '' })
+    const { agent, other } = await createPair({}, { pushed: '' })
     await lose(agent.machine, other.machine.id)
     expect((await waitUntil(agent.row, (row) => row?.reason !== null))?.reason).toContain(
       'its last work was not pushed',
     )
 
-    const second = await aPair()
+    const second = await createPair()
     ask = (type) => {
       if (type === 'create-workspace') throw new RalphError('MACHINE_REFUSED', 'the last push cannot be fetched')
       return undefined
@@ -164,7 +164,7 @@ describe.each(kinds)('a machine that is silent for longer than its lease, on %s'
   })
 
   it('loses nothing if it comes back while another one prepares', async () => {
-    const { agent, other } = await aPair()
+    const { agent, other } = await createPair()
     let prepared = false
     ask = async (type) => {
       if (type === 'archive-workspace') prepared = true

@@ -22,7 +22,7 @@ import { cancelPrompt, interruptAgent, movePrompt, enqueuePrompt } from './promp
 import { answerSprint, startSprint, stopSprint, messageSprint } from '../sprints/sprints.ts'
 import { handlePromptEnded } from './reports.ts'
 
-const requester = { name: 'somebody' }
+const requester = { name: 'ada' }
 const goalSprint = { goal: 'Ship it', doneWhen: [], ifBusy: 'interrupt' as const }
 
 const known = { version: '0', platform: 'test', bootEpoch: 1, at: 0, name: 'a machine', labels: [], roots: [] }
@@ -325,8 +325,8 @@ describe.each(kinds)('the queue of an agent on %s', (kind) => {
     world.advanceClock(3_600_000)
     const [silent] = await waitUntil(agent.prompts, ([row]) => row?.error !== null)
     expect(silent).toMatchObject({ status: 'running', leaseUntil: null })
-    const told = notices.filter((notice) => notice.agentId === agent.id)
-    expect(told).toMatchObject([{ event: 'machine-lost', machineId: agent.machine.id }])
+    const recorded = notices.filter((notice) => notice.agentId === agent.id)
+    expect(recorded).toMatchObject([{ event: 'machine-lost', machineId: agent.machine.id }])
     first.release()
     await waitUntil(agent.prompts, ([row]) => row?.status === 'finished')
     await agent.machine.close()
@@ -351,11 +351,11 @@ describe.each(kinds)('the queue of an agent on %s', (kind) => {
       await saveMachineEvents(fleet, agent.machine.id, { agentId: agent.id, events: [note(1), note(2), note(3)] }),
     ).toMatchObject({ stored: 3 })
     const rows = await database.db.select().from(events).where(eq(events.sprintId, sprintId)).orderBy(events.seq)
-    const told = rows.filter(({ kind: what }) => what === 'event')
-    expect(told.map(({ seq }) => seq)).toEqual(told.map((_, index) => index + 1))
-    expect(told.flatMap(({ payload }) => (payload?.type === 'note' ? payload.text : []))).toEqual(['1', '2', '3'])
+    const recorded = rows.filter(({ kind: what }) => what === 'event')
+    expect(recorded.map(({ seq }) => seq)).toEqual(recorded.map((_, index) => index + 1))
+    expect(recorded.flatMap(({ payload }) => (payload?.type === 'note' ? payload.text : []))).toEqual(['1', '2', '3'])
     const [{ seq } = { seq: 0 }] = await database.db.select().from(sprints).where(eq(sprints.id, sprintId))
-    expect(seq).toBe(told.length)
+    expect(seq).toBe(recorded.length)
     await agent.machine.close()
   })
 })

@@ -25,13 +25,13 @@ describe('the live view on a terminal', () => {
       project: '/p',
     })
     columns = 60
-    view.footer('told')
+    view.footer('hint')
     const resized = printed.at(-1) ?? ''
     view.close()
     view.close()
 
     expect(resized.startsWith('\u001b[2J\u001b[H\r\u001b[2Kralph')).toBe(true)
-    expect(resized.endsWith('told')).toBe(true)
+    expect(resized.endsWith('hint')).toBe(true)
     expect(printed.filter((text) => text === '\n\u001b[?25h')).toHaveLength(1)
   })
 

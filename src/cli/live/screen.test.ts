@@ -153,11 +153,11 @@ describe('the live view', () => {
     expect(renderScreen(failed, 100).join('\n')).toContain('✗ npm test')
   })
   it('fills the rest of a terminal with recent events, the newest at the bottom', () => {
-    const told = Array.from({ length: 200 }, (_, n) => n).reduce(
+    const busy = Array.from({ length: 200 }, (_, n) => n).reduce(
       (state, n) => applyLiveEvent(state, { type: 'note', level: 'info', text: `note ${n}` }, noon),
       createBusyState(),
     )
-    const lines = renderScreen(told, 100, 30)
+    const lines = renderScreen(busy, 100, 30)
 
     expect(lines).toHaveLength(29)
     expect(lines.slice(-5)).toEqual([

@@ -33,7 +33,7 @@ describe('a report is found', () => {
     ['with CRLF', `Done.\n\n\`\`\`json\n${JSON.stringify(first, null, 2)}\n\`\`\`\n`.replaceAll('\n', '\r\n'), first],
     ['after code within a line', `\`\`\`npm test\`\`\` is green.\n\n${fenced(first)}`, first],
     ['with backticks in its strings', fenced({ ...first, summary: 'use ```js' }), { ...first, summary: 'use ```js' }],
-    ['with fields that nobody knows', fenced({ ...first, mood: 'good' }), first],
+    ['with unknown fields', fenced({ ...first, mood: 'good' }), first],
     ['without the optional fields', fenced({ status: 'continue', summary: 'first' }), first],
   ])('%s', (_, message, report) => {
     expect(read(message)).toEqual({ kind: 'report', report })

@@ -60,7 +60,7 @@ const progress = fc
 /** Ways in which an agent could repeat its prompt. */
 const echoes: Readonly<Record<string, (prompt: string) => string>> = {
   'word for word': (prompt) => prompt,
-  'with a word before and after': (prompt) => `Here is what I was told:\n${prompt}\nThat is all.`,
+  'with a word before and after': (prompt) => `These were my instructions:\n${prompt}\nThat is all.`,
   'in a fence': (prompt) => `\`\`\`\n${prompt}\n\`\`\``,
   'in another fence': (prompt) => `~~~json\n${prompt}\n~~~`,
   'with other line ends': (prompt) => prompt.replaceAll('\n', '\r\n'),
