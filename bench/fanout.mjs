@@ -123,10 +123,10 @@ async function emitEvents({ database }, { agentId, seq, countFrames, howMany = 1
     payload,
   }))
   await database.db.insert(events).values(rows)
-  const begun = performance.now()
+  const startedAt = performance.now()
   database.signals.give(eventsTopic, '')
   await Promise.race([all, tooLong()])
-  return performance.now() - begun
+  return performance.now() - startedAt
 }
 
 async function tooLong() {

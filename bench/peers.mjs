@@ -58,11 +58,11 @@ writePart('peers', text)
 console.log(text)
 
 function install() {
-  const versionOf = (name) => {
+  const readVersion = (name) => {
     const file = join(peers, 'node_modules', name, 'package.json')
     return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).version : undefined
   }
-  const missing = Object.entries(pinned).filter(([name, version]) => versionOf(name) !== version)
+  const missing = Object.entries(pinned).filter(([name, version]) => readVersion(name) !== version)
   if (missing.length === 0) return
   mkdirSync(peers, { recursive: true })
   const packages = Object.entries(pinned).map(([name, version]) => `${name}@${version}`)

@@ -111,7 +111,7 @@ async function runSprint(number) {
 
 function choosePlay(sprint, call) {
   if (isEnding) return { fault: 'work' }
-  const fault = random.oneOf(weights[sprint.kind])
+  const fault = random.choose(weights[sprint.kind])
   const addsStep = fault === 'part' && random.below(100) < 15
   const step = addsStep && sprint.hasGrowingPlan ? `${sprint.name} call ${call}` : undefined
   // Sometimes the exit of a process that printed everything never comes.
@@ -188,7 +188,7 @@ async function killInTurn(resting) {
   }
 }
 
-function end(sprint, child, signal = random.oneOf({ SIGKILL: 6, SIGTERM: 2, SIGINT: 2 })) {
+function end(sprint, child, signal = random.choose({ SIGKILL: 6, SIGTERM: 2, SIGINT: 2 })) {
   counts[signal]++
   if (signal === 'SIGTERM') sprint.terms.push(Date.now())
   child.kill(signal)
@@ -296,9 +296,9 @@ function lines({ complaints: found, ...figures }) {
   return [...rows, ...(found.length === 0 ? ['every rule holds'] : found.map((text) => `BROKEN ${text}`))]
 }
 
-function groups(list, keyOf) {
+function groups(list, readKey) {
   const found = new Map()
-  for (const one of list) found.set(keyOf(one), [...(found.get(keyOf(one)) ?? []), one])
+  for (const one of list) found.set(readKey(one), [...(found.get(readKey(one)) ?? []), one])
   return found
 }
 
@@ -321,9 +321,9 @@ function createRandom(seed) {
     return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
   }
   const below = (end) => Math.floor(next() * end)
-  const oneOf = (weighted) => {
+  const choose = (weighted) => {
     let left = below(Object.values(weighted).reduce((sum, weight) => sum + weight))
     return Object.keys(weighted).find((name) => (left -= weighted[name]) < 0)
   }
-  return { below, oneOf }
+  return { below, choose }
 }

@@ -28,6 +28,9 @@ describe('the voice check', () => {
     ['const send = (heard: Message) => heard.text', 'odd name'],
     ['  const aViewer = () => open()', 'name begins with an article'],
     ['async function anAgent() {}', 'name begins with an article'],
+    ['  const wanted = readOptions()', 'name is a bare participle'],
+    ['const open = (given: Options) => given.path', 'name is a bare participle'],
+    ['  const rowsOf = (name: string) => []', 'name ends in Of'],
     ['type Request = { readonly id: string }', 'name shadows a global'],
   ])('refuses %j', (text, rule) => {
     expect(rulesFor(text)).toContain(rule)
@@ -47,6 +50,7 @@ describe('the voice check', () => {
       'export function readState() {}',
       "const text = 'somebody'",
       "const fact = { type: 'told', at }",
+      'const run = ({ asked }: PromptRequest) => asked.kind',
       "expect(reply).toEqual({ told: 'hurry', now: false })",
       'export type LockOwner = { readonly pid: number }',
     ].join('\n')

@@ -26,8 +26,8 @@ export function openLease(clocks: readonly (() => number)[] = [() => performance
   }
   return {
     renew: () => void (lastContact = now()),
-    setReconciled: (given) => {
-      isReconciled = given
+    setReconciled: (value) => {
+      isReconciled = value
       look()
     },
     close: () => void (isClosed = true),

@@ -73,7 +73,7 @@ export function openLine(options: LineOptions): Line {
 
   const ticking = setInterval(() => {
     io.look()
-    if (performance.now() - io.lastActivityAt() > timing.silenceMs)
+    if (performance.now() - io.activeAt() > timing.silenceMs)
       return lifecycle.close('the other side was silent for too long')
     io.feed({ type: 'tick', at: performance.now() })
   }, timing.tickMs)
@@ -125,7 +125,7 @@ function createLineIo(
   const silence = trackSilence(transport)
   /** The outbox was not emptied, because the send buffer was full. */
   let mayHaveMore = false
-  let session = createLineSession(options.epoch, silence.lastActivityAt())
+  let session = createLineSession(options.epoch, silence.activeAt())
 
   function apply(input: SessionInput): void {
     if (lifecycle.isOver()) return
@@ -167,30 +167,22 @@ function createLineIo(
     counts.received++
     silence.end()
     options.onActivity?.()
-    apply({ type: 'frame', frame: opened.frame, at: silence.lastActivityAt() })
+    apply({ type: 'frame', frame: opened.frame, at: silence.activeAt() })
   }
-  return {
-    feed: apply,
-    say: sendFrame,
-    wake,
-    look: silence.check,
-    onText,
-    counts,
-    lastActivityAt: silence.lastActivityAt,
-  }
+  return { feed: apply, say: sendFrame, wake, look: silence.check, onText, counts, activeAt: silence.activeAt }
 }
 
 /** A long text on a slow link may take longer to arrive than `silenceMs` allows, so bytes count as well as frames. */
 function trackSilence(transport: LineOptions['transport']) {
-  let lastActivityAt = performance.now()
+  let activeAt = performance.now()
   let receivedBytes = 0
-  const end = () => void (lastActivityAt = performance.now())
+  const end = () => void (activeAt = performance.now())
   const check = () => {
     const now = transport.receivedBytes()
     if (now !== receivedBytes) end()
     receivedBytes = now
   }
-  return { lastActivityAt: () => lastActivityAt, end, check }
+  return { activeAt: () => activeAt, end, check }
 }
 
 type DeliveryOptions = Pick<LineOptions, 'answer'> & {

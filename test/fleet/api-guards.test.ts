@@ -22,8 +22,8 @@ const raw = (origin: string, method: string, path: string, headers: RawRequest):
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(origin)
     const all = { ...headers, ...(method !== 'GET' && { 'content-length': '2' }) }
-    const given = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
-    const call = request({ hostname, port, method, path, headers: given, setHost: false }, (answer) => {
+    const input = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
+    const call = request({ hostname, port, method, path, headers: input, setHost: false }, (answer) => {
       answer.resume()
       resolve(answer.statusCode ?? 0)
     })
@@ -202,8 +202,8 @@ describe.each(kinds)('the roles on %s', (kind) => {
             ? `failed: ${JSON.stringify(body)}`
             : 'allowed'
       }
-      const wanted = all.map(([name, route]) => [name, mayCall(role, route) ? 'allowed' : 'refused'])
-      expect(got).toEqual(Object.fromEntries(wanted))
+      const expected = all.map(([name, route]) => [name, mayCall(role, route) ? 'allowed' : 'refused'])
+      expect(got).toEqual(Object.fromEntries(expected))
     },
     120_000,
   )

@@ -53,7 +53,7 @@ function machineRoom(ids: readonly string[], send: (replica: number, message: ob
   const lostSince = new Map<string, number>()
   const idleSince = new Map<string, number>()
   /** The iterations that each agent has started. */
-  const begun = new Map<string, number[]>()
+  const startsByPrompt = new Map<string, number[]>()
 
   const report = (machine: Machine, key: string, body: object) => {
     machine.reports.set(key, body)
@@ -76,7 +76,7 @@ function machineRoom(ids: readonly string[], send: (replica: number, message: ob
     const prompt = { agentId, isRunning: true }
     machine.prompts.set(promptId, prompt)
     const { iteration, attempt } = Order.parse(body.asked).order
-    begun.set(agentId, [...(begun.get(agentId) ?? []), iteration])
+    startsByPrompt.set(agentId, [...(startsByPrompt.get(agentId) ?? []), iteration])
     const end = { kind: 'report', report: { status: 'continue', summary: '', completedStepIds: [], pendingSteps: [] } }
     const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
     const fact = { type: 'attempt-ended', at: 0, iteration, attempt, end, usage, costUsd: 0, changed: true, random: 0 }
@@ -93,7 +93,7 @@ function machineRoom(ids: readonly string[], send: (replica: number, message: ob
   }
   return {
     seen,
-    begun,
+    begun: startsByPrompt,
     /** A machine keeps a report until it is stored, and sends it again. */
     tellAgain: () => {
       for (const machine of room.values()) {
@@ -266,12 +266,12 @@ async function surviveDisturbances({ times, server, disturb }: Disturbance) {
     (some) => some === 0 && room.begun.size === count.agents,
     120_000,
   ).catch(() => {})
-  const begun = [...room.begun.values()]
-  console.log(JSON.stringify({ times, agents: begun.length, ...room.seen, ...processes.state }))
+  const starts = [...room.begun.values()]
+  console.log(JSON.stringify({ times, agents: starts.length, ...room.seen, ...processes.state }))
   return {
-    agents: begun.length,
+    agents: starts.length,
     overlaps: room.seen.overlaps,
-    lostOrDoubled: begun.filter((iterations) => iterations.some((number, index) => number !== index + 1)),
+    lostOrDoubled: starts.filter((iterations) => iterations.some((number, index) => number !== index + 1)),
     stuck: stuck(),
   }
 }
@@ -329,8 +329,8 @@ async function createBusyFleet(url: string) {
     const agent = { id, name: 'a', machineId, workspace, program: 'claude', account: id, state: 'idle' as const }
     await database.db.insert(agents).values({ ...agent, createdAt })
     const sprintId = randomUUID()
-    const wanted = { taskDescription: 'work', ifBusy: 'queue' as const, doneWhen: [] }
-    const progress = { ...createNotesProgress(sprintId, wanted), checkpoint: false }
+    const options = { taskDescription: 'work', ifBusy: 'queue' as const, doneWhen: [] }
+    const progress = { ...createNotesProgress(sprintId, options), checkpoint: false }
     await createFleetSprint(fleet, id, { id: sprintId, progress, by: { name: 'test' } })
   }
   await fleet.close()

@@ -83,8 +83,8 @@ async function expectToContinue(url: string, before: Record<string, number>, mac
 
 const whole = { prompts: ['ralph', 'ralph', 'ada'], sprints: [{ status: 'completed' }], hidden: [] }
 
-async function another(wanted: Parameters<typeof startPostgres>[0] = {}): Promise<TestPostgres> {
-  const server = await startPostgres(wanted)
+async function another(options: Parameters<typeof startPostgres>[0] = {}): Promise<TestPostgres> {
+  const server = await startPostgres(options)
   onTestFinished(server.stop, 60_000)
   return server
 }
@@ -96,7 +96,7 @@ it('continues with the files of a crashed server, on another server', async () =
   await fleet.close()
   const before = await countRows(database)
   await server.crash()
-  const restored = await another({ copyOf: server.data })
+  const restored = await another({ copyFrom: server.data })
   expect(await expectToContinue(restored.url(url), before, machineId)).toEqual(whole)
 }, 240_000)
 

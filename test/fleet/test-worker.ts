@@ -46,10 +46,10 @@ export async function createTestWorker(
       for (const file of ['units', 'ended']) rmSync(join(project, file), { force: true })
       writeFileSync(join(project, 'enough'), `${units}`)
       writeFileSync(join(project, 'pace'), `${pace}`)
-      const wanted = { agentId, taskDescription, doneWhen: [{ run: `test "$(wc -l <units)" -ge ${units}` }] }
+      const options = { agentId, taskDescription, doneWhen: [{ run: `test "$(wc -l <units)" -ge ${units}` }] }
       for (;;) {
         const started = await api()
-          .startRalphMode(wanted)
+          .startRalphMode(options)
           .catch(() => undefined)
         if (started) return started.sprintId
         const { sprint } = await rowNow()
@@ -110,9 +110,9 @@ export async function createTestWorker(
 }
 
 function countUnits(events: readonly { readonly event: { readonly type: string; readonly event?: unknown } }[]) {
-  const begun = events.filter(({ event }) => event.type === 'attempt-started').length
+  const started = events.filter(({ event }) => event.type === 'attempt-started').length
   const over = events.filter(({ event: { event } }) => isTerminal(event)).length
-  return { begun, over }
+  return { begun: started, over }
 }
 
 const isTerminal = (event: unknown): boolean =>

@@ -10,8 +10,8 @@ import { defects } from './defects.mjs'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 const isWriting = process.argv.includes('--write')
-const wanted = isWriting ? [] : process.argv.slice(2)
-const chosen = defects.filter(({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)))
+const names = isWriting ? [] : process.argv.slice(2)
+const chosen = defects.filter(({ name }) => names.length === 0 || names.some((part) => name.includes(part)))
 const config = {
   test: { include: ['src/**/*.test.ts', 'test/hostile/*.test.ts'], testTimeout: 60_000, maxWorkers: 2 },
 }

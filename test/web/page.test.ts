@@ -332,7 +332,7 @@ describe('by keyboard', () => {
     await page().getByLabel('npm test').waitFor()
     await page().getByLabel('Task').press('Control+Enter')
     await page().getByRole('heading', { name: 'Make it faster' }).waitFor()
-    expect(fake().sent.find(({ name }) => name === 'startRalphMode')?.given).toMatchObject({
+    expect(fake().sent.find(({ name }) => name === 'startRalphMode')?.input).toMatchObject({
       taskDescription: 'Make it faster',
       limits: { iterations: 40, usd: 10, noProgress: 5 },
       ifBusy: 'refuse',

@@ -35,8 +35,8 @@ const nouns = [
   webhook,
 ]
 
-const openTestDatabase = async (...given: Parameters<typeof openDatabase>): Promise<Database> => {
-  const database = await openDatabase(...given)
+const openTestDatabase = async (...args: Parameters<typeof openDatabase>): Promise<Database> => {
+  const database = await openDatabase(...args)
   onTestFinished(() => database.close())
   return database
 }

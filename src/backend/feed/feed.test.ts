@@ -8,7 +8,7 @@ import { createFeed, type Filter } from './feed.ts'
 
 const patience = { timeout: 30_000 }
 const agentId = randomUUID()
-const said = { type: 'agent' as const, iteration: 1, attempt: 1, event: { kind: 'text' as const, text: 'Hello' } }
+const textEvent = { type: 'agent' as const, iteration: 1, attempt: 1, event: { kind: 'text' as const, text: 'Hello' } }
 
 /** A feed with one listener that records the changes by kind. */
 async function createTestFeed(filters: () => readonly Filter[]) {
@@ -26,7 +26,7 @@ async function createTestFeed(filters: () => readonly Filter[]) {
     received,
     trouble,
     happens: async (kind: 'event' | 'agent-gone') => {
-      await db.insert(events).values({ kind, agentId, seq: 1, at: 0, ...(kind === 'event' && { payload: said }) })
+      await db.insert(events).values({ kind, agentId, seq: 1, at: 0, ...(kind === 'event' && { payload: textEvent }) })
       signals.emit(eventsTopic, '')
     },
   }
@@ -55,7 +55,7 @@ it('deletes row changes after a day, and makes clients with an older position st
   const yesterday = Date.now() - changeRetentionMs - 1000
   const changed = (at: number) => ({ kind: 'agent' as const, agentId, at })
   const long = Array.from({ length: 2100 }, () => changed(yesterday))
-  await db.insert(events).values({ ...changed(yesterday), kind: 'event', payload: said })
+  await db.insert(events).values({ ...changed(yesterday), kind: 'event', payload: textEvent })
   await db.insert(events).values(long)
   const [recent] = await db.insert(events).values(changed(Date.now())).returning()
   await deleteOldChanges({ aside }, Date.now())

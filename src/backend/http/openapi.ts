@@ -144,7 +144,7 @@ function describeOperation(name: string, route: Route, schemas: SharedSchemas) {
 function describeParameters(route: Route, schemas: SharedSchemas) {
   const ids = listPathIds(route.path).map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } }))
   const query = route.query instanceof z.ZodObject ? Object.entries(route.query.shape) : []
-  const asked = query.map(([name, schema]) => ({
+  const parameters = query.map(([name, schema]) => ({
     name,
     in: 'query',
     required: false,
@@ -152,7 +152,12 @@ function describeParameters(route: Route, schemas: SharedSchemas) {
   }))
   const key = { name: 'Idempotency-Key', in: 'header', required: false, schema: { type: 'string', maxLength: 200 } }
   const match = { name: 'If-Match', in: 'header', required: false, schema: { type: 'string' } }
-  return [...ids, ...asked, ...(route.method === 'POST' ? [key] : []), ...(route.revision === 'wanted' ? [match] : [])]
+  return [
+    ...ids,
+    ...parameters,
+    ...(route.method === 'POST' ? [key] : []),
+    ...(route.revision === 'wanted' ? [match] : []),
+  ]
 }
 
 const Definitions = z.record(z.string(), z.unknown())

@@ -33,7 +33,7 @@ describe('placement', () => {
   beforeEach(() => database.db.update(machines).set({ status: 'revoked' }))
 
   /** A machine that accepts everything, except for the given fields. */
-  async function createMachine(name: string, given: Partial<MachineRow> = {}): Promise<string> {
+  async function createMachine(name: string, overrides: Partial<MachineRow> = {}): Promise<string> {
     const id = randomUUID()
     const here = {
       connectedTo: world.fleet.engine.executorId,
@@ -41,26 +41,26 @@ describe('placement', () => {
       programs: [claude],
       createdAt: 1,
     }
-    await database.db.insert(machines).values({ id, name, status: 'active', ...here, ...given })
+    await database.db.insert(machines).values({ id, name, status: 'active', ...here, ...overrides })
     return id
   }
   const wish = { program: 'claude', labels: ['gpu'] }
 
-  it.each<{ readonly given: Partial<MachineRow>; readonly lacks: string }>([
-    { given: { status: 'pending' }, lacks: 'is pending' },
-    { given: { status: 'cordoned' }, lacks: 'is cordoned' },
-    { given: { status: 'draining' }, lacks: 'is draining' },
-    { given: { connectedTo: null }, lacks: 'was last seen at 1970-01-01T00:00:05.000Z' },
-    { given: { lastSeenAt: null, connectedTo: null }, lacks: 'was never seen' },
-    { given: { labels: ['linux'] }, lacks: 'has no label gpu' },
-    { given: { programs: [] }, lacks: 'has no claude' },
-    { given: { programs: [{ ...claude, problem: 'too old' }] }, lacks: 'cannot run claude: too old' },
-    { given: { slots: 0 }, lacks: 'has no slots' },
-  ])('accepts a machine that has everything, and refuses one that $lacks', async ({ given, lacks }) => {
+  it.each<{ readonly overrides: Partial<MachineRow>; readonly lacks: string }>([
+    { overrides: { status: 'pending' }, lacks: 'is pending' },
+    { overrides: { status: 'cordoned' }, lacks: 'is cordoned' },
+    { overrides: { status: 'draining' }, lacks: 'is draining' },
+    { overrides: { connectedTo: null }, lacks: 'was last seen at 1970-01-01T00:00:05.000Z' },
+    { overrides: { lastSeenAt: null, connectedTo: null }, lacks: 'was never seen' },
+    { overrides: { labels: ['linux'] }, lacks: 'has no label gpu' },
+    { overrides: { programs: [] }, lacks: 'has no claude' },
+    { overrides: { programs: [{ ...claude, problem: 'too old' }] }, lacks: 'cannot run claude: too old' },
+    { overrides: { slots: 0 }, lacks: 'has no slots' },
+  ])('accepts a machine that has everything, and refuses one that $lacks', async ({ overrides, lacks }) => {
     await createMachine('build-1', {
       labels: ['gpu'],
-      ...(given.connectedTo === null && { lastSeenAt: 5000 }),
-      ...given,
+      ...(overrides.connectedTo === null && { lastSeenAt: 5000 }),
+      ...overrides,
     })
     const message = `no machine can take the agent: build-1 ${lacks}`
     await expect(chooseMachine(world.fleet, wish)).rejects.toMatchObject({ code: 'NO_MACHINE', message })
@@ -89,9 +89,9 @@ describe('placement', () => {
     await enqueuePrompt(fleet, agent.id, { prompt: 'continue' }, requester)
     await waitUntil(agent.prompts, ([row]) => row?.status === 'finished')
     const workspace = { kind: 'folder' as const, path: '/p' }
-    const wanted = { name: 'x', machineId: agent.machine.id, workspace, program: 'claude' }
+    const options = { name: 'x', machineId: agent.machine.id, workspace, program: 'claude' }
     const refused = { code: 'NO_MACHINE', message: 'the machine is cordoned' }
-    await expect(createAgent(fleet, wanted, requester)).rejects.toMatchObject(refused)
+    await expect(createAgent(fleet, options, requester)).rejects.toMatchObject(refused)
     await agent.machine.close()
   })
 

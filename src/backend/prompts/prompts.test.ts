@@ -63,8 +63,8 @@ describe.each(kinds)('the queue of an agent on %s', (kind) => {
     first.release()
     const ended = await waitUntil(agent.prompts, (all) => all.every(({ endedAt }) => endedAt !== null))
     expect(ended.filter(({ status }) => status === 'cancelled').map(({ prompt }) => prompt)).toEqual(['d'])
-    const said = agent.machine.state.prompts.map(({ asked }) => (asked.kind === 'text' ? asked.text : ''))
-    expect(said).toEqual(['a', 'e', 'b', 'c'])
+    const texts = agent.machine.state.prompts.map(({ asked }) => (asked.kind === 'text' ? asked.text : ''))
+    expect(texts).toEqual(['a', 'e', 'b', 'c'])
     expect(agent.machine.state.overlaps).toBe(0)
     await agent.machine.close()
   })
@@ -189,7 +189,7 @@ describe.each(kinds)('the queue of an agent on %s', (kind) => {
       const never = () => new Promise<never>(() => {})
       const agent = await createTestAgent(fleet, { attempt: never, text: never })
       const isOfSprint = who.startsWith('a sprint')
-      const asked = isOfSprint
+      const source = isOfSprint
         ? await startSprint(fleet, agent.id, goalSprint, requester)
         : await enqueuePrompt(fleet, agent.id, { prompt: 'long' }, requester)
       const running = async () => agent.machine.state.running.size
@@ -197,8 +197,8 @@ describe.each(kinds)('the queue of an agent on %s', (kind) => {
       // It is not sent there again.
       await database.db.update(machines).set({ status: 'draining' }).where(eq(machines.id, agent.machine.id))
       await applyInventory(fleet, agent.machine.id, emptyInventory)
-      if (isOfSprint) await stopSprint(fleet, asked.id, 'now', requester)
-      else await cancelPrompt(fleet, agent.id, asked.id)
+      if (isOfSprint) await stopSprint(fleet, source.id, 'now', requester)
+      else await cancelPrompt(fleet, agent.id, source.id)
       await waitUntil(running, (size) => size === 0)
       expect((await agent.prompts()).map(({ status }) => status)).toEqual(['cancelled'])
       await waitUntil(agent.row, (row) => row?.state === 'idle')

@@ -217,8 +217,8 @@ async function buildPromptSource({ agent, tx }: AgentTransaction, sprint: Sprint
     const resume = agent.inConversation
     const [row] = await tx.db.select({ by: agentPrompts.userId }).from(agentPrompts).where(eq(agentPrompts.id, id))
     const cell = (await mayLeaveCell(tx.db, row?.by, agent.machineId)) ? ('auto' as const) : ('required' as const)
-    const asked = { kind: 'text' as const, text: prompt, resume, cell, ...(model !== null && { model }) }
-    return { text: prompt, asked }
+    const source = { kind: 'text' as const, text: prompt, resume, cell, ...(model !== null && { model }) }
+    return { text: prompt, asked: source }
   }
   const { progress, protocol } = sprint
   const live = progress.live.find(({ number }) => number === iteration)

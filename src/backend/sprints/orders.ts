@@ -148,9 +148,9 @@ async function cancelOrders(t: AgentTransaction, sprint: SprintRow, what: 'waits
   for (const promptId of await findResentPrompts(t, dropped)) await interruptPrompt(t, promptId)
   if (what === 'waits') return
   const running = await findRunningPrompt(t)
-  const begun = orders.some(({ status, type }) => status === 'open' && type !== 'wait' && type !== 'run-attempt')
+  const hasOpenOrder = orders.some(({ status, type }) => status === 'open' && type !== 'wait' && type !== 'run-attempt')
   if (running?.sprintId === sprint.id) await interruptPrompt(t, running.id)
-  else if (what === 'all' && begun && !running) await interruptPrompt(t)
+  else if (what === 'all' && hasOpenOrder && !running) await interruptPrompt(t)
 }
 
 /** Prompts queued for a resend: the machine may have received the first message. */

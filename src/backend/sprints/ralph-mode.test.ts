@@ -22,10 +22,10 @@ import { startRalphMode, stopRalphMode } from './ralph-mode.ts'
 import { answerSprint, resumeSprint } from './sprints.ts'
 
 const requester = { name: 'ada' }
-const createTask = (given: Partial<StartRalphMode> = {}): StartRalphMode => ({
+const createTask = (overrides: Partial<StartRalphMode> = {}): StartRalphMode => ({
   taskDescription: 'Ship it',
   ifBusy: 'interrupt',
-  ...given,
+  ...overrides,
 })
 
 /** The agent deletes its lock in this prompt. */

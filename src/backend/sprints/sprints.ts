@@ -175,12 +175,12 @@ const createStopFact = (fleet: Fleet, { as, when, by }: StopRequest): Fact => ({
 })
 
 export const pauseSprint = (fleet: Fleet, sprintId: string, when: StopWhen, by: Requester): Promise<SprintRow> =>
-  changeSprint(fleet, sprintId, { asked: { type: 'stop', as: 'paused', when } }, (t, sprint) =>
+  changeSprint(fleet, sprintId, { request: { type: 'stop', as: 'paused', when } }, (t, sprint) =>
     applyStop(t, sprint, { as: 'paused', when, by }),
   )
 
 export const stopSprint = (fleet: Fleet, sprintId: string, when: StopWhen, by: Requester): Promise<SprintRow> =>
-  changeSprint(fleet, sprintId, { asked: { type: 'stop', as: 'interrupted', when } }, (t, sprint) =>
+  changeSprint(fleet, sprintId, { request: { type: 'stop', as: 'interrupted', when } }, (t, sprint) =>
     applyStop(t, sprint, { as: 'interrupted', when, by }),
   )
 
@@ -193,8 +193,8 @@ export async function applyStop(
   { when, ...request }: StopRequest,
 ): Promise<SprintRow> {
   const isOpen = and(eq(sprintOrders.sprintId, sprint.id), eq(sprintOrders.status, 'open'))
-  const begun = await t.tx.db.select({ type: sprintOrders.type }).from(sprintOrders).where(isOpen)
-  const isAtWork = begun.some(({ type }) => type !== 'wait')
+  const openOrders = await t.tx.db.select({ type: sprintOrders.type }).from(sprintOrders).where(isOpen)
+  const isAtWork = openOrders.some(({ type }) => type !== 'wait')
   const fact = createStopFact(t.fleet, { ...request, when: isAtWork ? when : 'now' })
   return applyFact(t, await setResumeRequest(t, sprint, null), { id: t.fleet.newId(), fact })
 }
@@ -202,7 +202,7 @@ export async function applyStop(
 /** Resumes with the next iteration; if the machine has not yet confirmed the stop, as soon as it does. */
 export async function resumeSprint(fleet: Fleet, sprintId: string): Promise<SprintRow> {
   await forgetMachineLimit(fleet, sprintId)
-  return changeSprint(fleet, sprintId, { asked: { type: 'resume' } }, (t, sprint) => applyResume(t, sprint))
+  return changeSprint(fleet, sprintId, { request: { type: 'resume' } }, (t, sprint) => applyResume(t, sprint))
 }
 
 /** The machine of a parked sprint remembers the limit too. Without its answer it may wait again, which it then reports. */
@@ -287,7 +287,7 @@ async function reattachSprint(t: AgentTransaction, sprint: SprintRow): Promise<v
 
 /** Applies the answer and its consequences in one transaction, so restarts in between do not matter. */
 export const answerSprint = (fleet: Fleet, sprintId: string, answer: string, by: Requester): Promise<SprintRow> =>
-  changeSprint(fleet, sprintId, { asked: { type: 'answer', answer }, by }, async (t, sprint) => {
+  changeSprint(fleet, sprintId, { request: { type: 'answer', answer }, by }, async (t, sprint) => {
     if (sprint.status !== 'needs-human') throw new RalphError('NOT_RUNNING', 'there is no open question')
     const at = fleet.clock.now()
     const isOpen = and(eq(questions.sprintId, sprintId), eq(questions.status, 'open'))
@@ -306,7 +306,7 @@ export const messageSprint = (
   { text, now }: { readonly text: string; readonly now: boolean },
   by: Requester,
 ): Promise<SprintRow> =>
-  changeSprint(fleet, sprintId, { asked: { type: 'tell', text, now }, by }, (t, sprint) =>
+  changeSprint(fleet, sprintId, { request: { type: 'tell', text, now }, by }, (t, sprint) =>
     applyFact(t, sprint, {
       id: fleet.newId(),
       fact: { type: 'told', at: uniqueTime(t, sprint), text, now, by: by.name },
@@ -348,7 +348,7 @@ export async function restoreSprint(fleet: Fleet, sprintId: string, iteration: n
   return { saved }
 }
 
-type SprintChangeRequest = { readonly asked: ObservedRequest; readonly by?: Requester }
+type SprintChangeRequest = { readonly request: ObservedRequest; readonly by?: Requester }
 
 /**
  * Runs one transaction on a sprint, then dispatches what the agent can start. A sprint that `ralph run` controls is
@@ -357,7 +357,7 @@ type SprintChangeRequest = { readonly asked: ObservedRequest; readonly by?: Requ
 async function changeSprint(
   fleet: Fleet,
   sprintId: string,
-  { asked, by }: SprintChangeRequest,
+  { request, by }: SprintChangeRequest,
   run: (t: AgentTransaction, sprint: SprintRow) => Promise<SprintRow>,
 ): Promise<SprintRow> {
   const changed = await sprintTransaction(fleet, sprintId, async (t, sprint) => {
@@ -366,5 +366,5 @@ async function changeSprint(
     await dispatchNext(t)
     return after
   })
-  return changed ?? forwardRequest(fleet, sprintId, asked, by)
+  return changed ?? forwardRequest(fleet, sprintId, request, by)
 }

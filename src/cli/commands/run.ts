@@ -105,11 +105,11 @@ A finished sprint runs its checks again and reports the result.`,
       'ralph run auth --budget-usd 40',
       'ralph run --goal @GOAL.md --check "make test" --detach',
     ],
-    run: async ({ values, positionals: [given] }, io) => {
+    run: async ({ values, positionals: [argument] }, io) => {
       parseLimits(values)
       if (values.resume === true && values.new === true) throw new RalphError('USAGE', 'use one of --resume and --new')
       const request = {
-        given,
+        argument,
         goal: await readGoal(values, io),
         again: values.resume === true ? ('resume' as const) : values.new === true ? ('new' as const) : undefined,
         json: values.json,

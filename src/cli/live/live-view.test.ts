@@ -36,9 +36,9 @@ describe('the live view on a terminal', () => {
   })
 
   it('leaves no question on the screen that is printed below', () => {
-    const asked = { reason: 'Which database?', details: 'Both exist.', askedAt: noon }
+    const question = { reason: 'Which database?', details: 'Both exist.', askedAt: noon }
     const { io, printed } = createTestIo()
-    const progress = () => buildProgress({ status: 'needs-human', humanNeeded: asked })
+    const progress = () => buildProgress({ status: 'needs-human', humanNeeded: question })
     createLiveView(io, { progress, agent: 'claude', project: '/p' }).close()
 
     expect(printed.filter((text) => text.includes('Which database?'))).toHaveLength(1)

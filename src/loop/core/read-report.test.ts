@@ -4,10 +4,10 @@ import { Report } from '../../contract/report.ts'
 import { goalForm, readReport } from '../ways/goal/goal-report.ts'
 import { findReport } from './read-report.ts'
 
-const said = { completedStepIds: [], pendingSteps: [] }
-const first = { status: 'continue', summary: 'first', ...said }
-const second = { status: 'continue', summary: 'second', ...said }
-const done = { status: 'goal-complete', summary: 'done', goalCompleteSummary: 'done', ...said }
+const emptyLists = { completedStepIds: [], pendingSteps: [] }
+const first = { status: 'continue', summary: 'first', ...emptyLists }
+const second = { status: 'continue', summary: 'second', ...emptyLists }
+const done = { status: 'goal-complete', summary: 'done', goalCompleteSummary: 'done', ...emptyLists }
 
 const fenced = (value: unknown, fence = '```', info = 'json') => `${fence}${info}\n${JSON.stringify(value)}\n${fence}`
 

@@ -80,17 +80,17 @@ describe('a claim', () => {
 })
 
 describe('an answer', () => {
-  const asked = decide({ verdict: 'contested' }).progress
+  const contested = decide({ verdict: 'contested' }).progress
 
   it('that accepts the claim completes the sprint, marked', () => {
-    expect(acceptAnswer(asked, 'Accept the change')).toMatchObject({
+    expect(acceptAnswer(contested, 'Accept the change')).toMatchObject({
       status: 'completed',
       ralphExit: { detectedAt: 9, finalSummary: 'done', unproven: true, proof: { labels: ['accepted by a person'] } },
     })
   })
 
   it.each(['refuse', 'do not accept it', ''])('%j does not', (answer) => {
-    expect(acceptAnswer(asked, answer)).toBeUndefined()
+    expect(acceptAnswer(contested, answer)).toBeUndefined()
   })
 
   it('to another question never completes a sprint', () => {

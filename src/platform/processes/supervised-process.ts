@@ -162,10 +162,10 @@ async function followProcess(
   for (;;) {
     const more = await tail.read()
     // If Ralph was killed while it ended the process, finish that.
-    const begun = shim ? undefined : readEndReason(job.folder)
-    if (shim ? shim.isOver() : hasProcessEnded(job.folder, id)) return begun
+    const recordedReason = shim ? undefined : readEndReason(job.folder)
+    if (shim ? shim.isOver() : hasProcessEnded(job.folder, id)) return recordedReason
     const due = job.signal.aborted ? 'aborted' : job.overdue(tail.bytes() + fileSize(errors))
-    const ended = begun ?? due
+    const ended = recordedReason ?? due
     if (ended) {
       writeEndReason(job.folder, ended)
       shim?.retire()

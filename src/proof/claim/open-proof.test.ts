@@ -262,18 +262,18 @@ describe('installed packages', () => {
       'texts',
       'moved',
     ],
-  ])('of the project itself that are %s need no lockfile', async (__, files, name, said) => {
+  ])('of the project itself that are %s need no lockfile', async (__, files, name, reason) => {
     const project = createProject(workspace)
     const proof = await createProof(project, open, {
       rules: { frozen: [], mayChange: ['packages/**'], commands: ['npm test'] },
     })
-    if (said === 'moved') {
+    if (reason === 'moved') {
       rmSync(join(project, 'packages/texts'), { recursive: true })
       rmSync(join(project, 'node_modules/texts'))
     }
     put(project, files)
     const { plan, output } = await judge(proof, `node -e "console.log(require('${name}'), require('x'))"`)
-    expect([plan.kind, output]).toEqual(['recorded', `${said} original\n`.repeat(2)])
+    expect([plan.kind, output]).toEqual(['recorded', `${reason} original\n`.repeat(2)])
   })
 
   it.each<readonly [string, Files, string]>([

@@ -319,7 +319,7 @@ describe('a held-out check', () => {
 })
 
 describe('a check with a nonce', () => {
-  const asked =
+  const question =
     "const word = require('fs').readFileSync(0, 'utf8'); const ok = require('../lib.js').add(2, 3) === 5; console.log(word); process.exit(ok ? 0 : 1)"
 
   it.each<readonly [string, Files, string]>([
@@ -327,7 +327,7 @@ describe('a check with a nonce', () => {
     ['that the code under test ends with 0', { 'lib.js': 'process.exit(0)\n' }, 'refused'],
   ])('%s', async (_, files, verdict) => {
     const home = createTestFolder()
-    put(home, { 'auth/secret/t.js': asked })
+    put(home, { 'auth/secret/t.js': question })
     const { proof } = await claimAfter(red, (project) => put(project, files), {
       check: createCheck('node secret/t.js', { heldOut: 'auth', nonce: true }),
       options: { heldOut: home },

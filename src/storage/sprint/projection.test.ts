@@ -13,8 +13,8 @@ import type { DetectedEdit } from '../edits/edit-watch.ts'
 import { formatProgress, parseProgress } from '../state/progress-file.ts'
 import { openProjection, type Projection } from './projection.ts'
 
-const at = (rev: number, given: Partial<Progress> = {}) =>
-  buildProgress({ rev, status: 'in-progress', dynamicSteps: buildSteps('one', 'two'), ...given })
+const at = (rev: number, overrides: Partial<Progress> = {}) =>
+  buildProgress({ rev, status: 'in-progress', dynamicSteps: buildSteps('one', 'two'), ...overrides })
 
 const progressFile = (dir: string) => join(dir, 'PROGRESS.yaml')
 const shown = (dir: string) => parseProgress(readFileSync(progressFile(dir), 'utf8'), 'PROGRESS.yaml')
