@@ -124,7 +124,7 @@ for (let index = 0; index < option.agents; index++) {
   const agent = { id, name: 'a', machineId, workspace, program: 'claude', account: id, state: 'idle' }
   await database.db.insert(agents).values({ ...agent, createdAt: Date.now() })
   const options = { taskDescription: 'work', ifBusy: 'queue', doneWhen: [], limits: {} }
-  const progress = { ...notesProgress(sprintId, options), checkpoint: false }
+  const progress = { ...createNotesProgress(sprintId, options), checkpoint: false }
   await createFleetSprint(fleet, id, { id: sprintId, progress, by: { name: 'bench' } })
 }
 

@@ -57,7 +57,7 @@ const complaints = []
 const base = mkdtempSync(join(tmpdir(), 'ralph-soak-'))
 const ralph = copyOfTheProgram()
 const sprints = []
-for (let n = 0; n < Number(values.sprints); n++) sprints.push(await runSprint(n))
+for (let n = 0; n < Number(values.sprints); n++) sprints.push(await createSprint(n))
 
 console.error(
   `${sprints.length} sprints, ${atOnce} at once, seed ${values.seed}, until ${new Date(deadline).toISOString()}`,
@@ -88,7 +88,7 @@ function copyOfTheProgram() {
   return join(base, 'bin/cli/main.cjs')
 }
 
-async function runSprint(number) {
+async function createSprint(number) {
   const kind = number < steadyCount ? 'steady' : 'killed'
   const hasGrowingPlan = kind === 'killed' || number % 2 === 1
   const sprint = { name: `sprint ${number}`, kind, hasGrowingPlan, samples: [], sizes: [], terms: [], steps: 0 }
