@@ -17,7 +17,7 @@ import type { Fleet } from './fleet/fleet.ts'
 import { dispatchNext } from './sprints/dispatch.ts'
 import { applyFact } from './sprints/facts.ts'
 import { agentTransaction, lockAgent, readSprintRow, sprintTransaction, transaction } from './fleet/transaction.ts'
-import { endWait } from './sprints/sprints.ts'
+import { endWait } from './sprints/waits.ts'
 import { moveLostSprints } from './machines/takeover.ts'
 import { slotTopic } from './prompts/reports.ts'
 
