@@ -127,7 +127,7 @@ describe('a checkpoint', () => {
     expect(await sprint.ralph('restore', 's', '--undo')).toMatchObject({ exitCode: 0 })
     expect(await sprint.read('a.txt')).toBe('2\n')
     expect(await sprint.ralph('restore', 's', '0')).toMatchObject({ exitCode: 0 })
-    expect(await sprint.read('new.txt')).toBe('new')
+    expect(await sprint.read('new.txt')).toBe('new\n')
   })
 })
 

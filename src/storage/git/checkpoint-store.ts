@@ -101,8 +101,8 @@ async function writeExcludes({ root, store, excluded }: Repository): Promise<voi
   const users = (await readTextIfExists(join(common, 'info', 'exclude'))) ?? ''
   // A name with characters that mean something in a pattern is filtered afterwards.
   const own = excluded.filter((path) => /^[\w./-]+$/.test(path)).map((path) => `/${path}/\n`)
-  const wanted = `${users}\n${own.join('')}`
-  if ((await readTextIfExists(target)) !== wanted) await writeFileAtomic(target, wanted)
+  const content = `${users}\n${own.join('')}`
+  if ((await readTextIfExists(target)) !== content) await writeFileAtomic(target, content)
 }
 
 /** Tells git that the parents of these commits are not in the store. */

@@ -30,15 +30,15 @@ export async function pinRefs(repository: Repository, commits: RefChanges): Prom
   const { common } = resolveGitFolders(root)
   try {
     if (!exists(common)) throw new Error(`${root} is no repository any more`)
-    const wanted = [...new Set(Object.values(commits).filter((commit) => commit !== undefined))]
+    const targets = [...new Set(Object.values(commits).filter((commit) => commit !== undefined))]
     const isCleaning = exists(join(common, 'gc.pid'))
-    if (wanted.length > 0) await copyToRepository(repository, wanted)
+    if (targets.length > 0) await copyToRepository(repository, targets)
     for (const name of Object.keys(commits)) {
       const lock = join(common, refs, `${name}.lock`)
       if (exists(lock)) await removeFile(lock)
     }
     await git({ cwd: root, input: formatRefChanges(refs, commits) }, 'update-ref', '--stdin')
-    if (isCleaning || exists(join(common, 'gc.pid'))) await completeObjects(repository, wanted)
+    if (isCleaning || exists(join(common, 'gc.pid'))) await completeObjects(repository, targets)
     return undefined
   } catch (error) {
     return error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)

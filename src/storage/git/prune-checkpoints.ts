@@ -90,7 +90,7 @@ async function packRepository(repository: Repository, atLeast: number): Promise<
   if (unpinned === undefined) await packUserObjects(repository, range)
 }
 
-/** More packs than this are packed into one, without the objects that no checkpoint needs any more. */
+/** More packs than this are packed into one, without the objects that no checkpoint needs. */
 const maxPacks = 20
 
 /**
