@@ -231,7 +231,8 @@ async function assertRestored({ repository, commit }: Target, replaced: string |
   const { root } = repository
   const listed = await storeGit(repository, { args: ['ls-files', '--modified', '--deleted', '-z'], isBinary: true })
   const keptPaths = new Set(await listPaths(repository, commit))
-  const old = replaced === undefined ? [] : (await listPaths(repository, replaced)).filter((path) => !keptPaths.has(path))
+  const old =
+    replaced === undefined ? [] : (await listPaths(repository, replaced)).filter((path) => !keptPaths.has(path))
   const left = old.filter((path) => findInTheWay(root, path)[0] === path && !isFolderItself(resolvePath(root, path)))
   const differs = [...listed.split('\0').filter((path) => path !== ''), ...left]
   if (differs.length === 0) return
