@@ -9,6 +9,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmdirSync,
   rmSync,
   statfsSync,
@@ -92,6 +93,9 @@ export async function diskSpace(path: string): Promise<DiskSpace> {
 export const readBytes = (path: string): Promise<Buffer> => readFile(path)
 
 export const moveFile = (from: string, to: string): Promise<void> => rename(from, to)
+
+/** For many files at once: a thread for each costs more. */
+export const moveFileSync = (from: string, to: string): void => renameSync(from, to)
 
 export const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 
@@ -227,7 +231,9 @@ export function isSameFile(fd: number, path: string): boolean {
 /** Succeeds if the file does not exist. */
 export const removeFile = (path: string): Promise<void> => rm(path, { force: true })
 
-/** Removes a folder and its contents. */
+/** For many files at once; fails if one does not exist. */
+export const removeFileSync = (path: string): void => unlinkSync(path)
+
 /** Removes a folder of files, in a fifth of the time that `removeFolder` takes; other folders too. */
 export function removeFlatFolder(path: string): void {
   try {
@@ -238,6 +244,7 @@ export function removeFlatFolder(path: string): void {
   }
 }
 
+/** Removes a folder and its contents. */
 export const removeFolder = (path: string): Promise<void> => rm(path, { recursive: true, force: true })
 
 /** Paths, sizes and times of the files below a folder as one text, up to `mostFiles`. */
