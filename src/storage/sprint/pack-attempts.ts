@@ -75,9 +75,11 @@ async function findPacked(state: string, names: readonly string[]): Promise<Read
   return found
 }
 
+/** Notifications come last. */
+const order = (name: string): number => attemptIteration(name) ?? Infinity
+
 /** Bounds the memory of one pack. */
 function splitByIteration(names: readonly string[]): string[][] {
-  const order = (name: string) => attemptIteration(name) ?? Infinity
   const batches: string[][] = []
   let seen = new Set<number>()
   for (const name of names.toSorted((a, b) => order(a) - order(b))) {
