@@ -177,6 +177,17 @@ export async function listFolder(path: string): Promise<string[]> {
   }
 }
 
+/** Names of the folders in a folder; empty if it does not exist. */
+export async function listFolders(path: string): Promise<string[]> {
+  try {
+    const entries = await readdir(path, { withFileTypes: true })
+    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
+  } catch (error) {
+    if (isNotFoundError(error)) return []
+    throw unreadableFile(path, error)
+  }
+}
+
 /** Paths of the files below a folder, relative to it, with `/`, sorted; links are not followed. */
 export async function listTree(
   folder: string,

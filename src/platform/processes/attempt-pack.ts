@@ -60,8 +60,11 @@ export const isLongTranscript = (bytes: number): boolean => bytes > longBytes
 
 const newline = 10
 const signature = 'ralph-pack-1'
-/** Prompts of one sprint resemble each other, so a large window saves more than a high quality. */
-const params = { [zlib.BROTLI_PARAM_QUALITY]: 4, [zlib.BROTLI_PARAM_LGWIN]: 22 }
+/**
+ * Prompts of one sprint resemble each other, so a window of several iterations (512 kB) saves more than a high quality. A window
+ * of 4 MB takes 4 MB more memory for the rest of the run.
+ */
+const params = { [zlib.BROTLI_PARAM_QUALITY]: 4, [zlib.BROTLI_PARAM_LGWIN]: 19 }
 
 export const attemptsFolder = (state: string): string => join(state, 'attempts')
 const packsFolder = (state: string): string => join(state, 'packed')

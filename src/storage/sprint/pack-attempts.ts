@@ -35,9 +35,9 @@ const namedIterations = 1000
 
 /**
  * Packs the attempts of all iterations that have ended, 18 files of an iteration into a part of one. What a killed process has
- * begun is finished: the pack is durable before anything is removed.
+ * begun is finished: the pack is durable before anything is removed. `maxBatches`: of 100 iterations, oldest first.
  */
-export async function packAttempts(sprintDir: string, progress: Progress): Promise<void> {
+export async function packAttempts(sprintDir: string, progress: Progress, maxBatches = Infinity): Promise<void> {
   const state = stateFolder(sprintDir)
   // The names of a state in the sprint's own folder, as on a machine of a fleet, belong to the user.
   if (state === sprintDir) return
@@ -47,7 +47,7 @@ export async function packAttempts(sprintDir: string, progress: Progress): Promi
   const packed = await findPacked(state, names)
   const open = names.filter((name) => !packed.has(name))
   const over = names.filter((name) => packed.has(name))
-  for (const batch of splitByIteration(open)) over.push(...(await packBatch(state, batch)))
+  for (const batch of splitByIteration(open).slice(0, maxBatches)) over.push(...(await packBatch(state, batch)))
   await releaseFolders(sprintDir, over)
   await removeOldNames(sprintDir, progress.stats.currentIteration - namedIterations)
 }

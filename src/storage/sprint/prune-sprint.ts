@@ -16,13 +16,18 @@ export type PruneReport = {
   readonly checkpoints: number
 }
 
-export type PruneOptions = WorkspaceOptions & { readonly progress: Progress; readonly now: number }
+export type PruneOptions = WorkspaceOptions & {
+  readonly progress: Progress
+  readonly now: number
+  /** Of 100 iterations; default: all. */
+  readonly maxBatches?: number
+}
 
 /** Packs what has ended, and removes what `keep` does not keep. The journal stays: it is the history of the sprint. */
 export async function pruneSprint(options: PruneOptions, mode: 'remove' | 'count'): Promise<PruneReport> {
   const { sprintDir, progress } = options
   if (mode === 'remove') {
-    await packAttempts(sprintDir, progress)
+    await packAttempts(sprintDir, progress, options.maxBatches)
     await packCheckpoints(options)
   }
   return {
@@ -67,6 +72,8 @@ export interface Housekeeping {
 
 /** What `keep` does not keep is removed less often: it takes several calls of git, and looks at every kept file. */
 const iterationsPerPrune = 500
+/** A sprint of an earlier version may have tens of thousands of attempts to pack: a run must not end minutes after its goal. */
+const maxBatches = 10
 
 /**
  * Keeps the number of files small during a run and after it. What fails is left for the next time: a sprint never depends on it.
@@ -77,12 +84,12 @@ export function createHousekeeping(options: WorkspaceOptions & { readonly now: (
   let working: Promise<unknown> = Promise.resolve()
   const enqueue = (work: () => Promise<unknown>) => (working = working.then(work).catch(() => undefined))
   const prune = (progress: Progress) =>
-    enqueue(() => pruneSprint({ ...options, progress, now: options.now() }, 'remove'))
+    enqueue(() => pruneSprint({ ...options, progress, now: options.now(), maxBatches }, 'remove'))
   return {
     onIterationEnd: (progress) => {
       ended++
       if (ended % iterationsPerPrune === 0) void prune(progress)
-      else if (ended % iterationsPerPack === 0) void enqueue(() => packAttempts(sprintDir, progress))
+      else if (ended % iterationsPerPack === 0) void enqueue(() => packAttempts(sprintDir, progress, maxBatches))
     },
     finish: async (progress) => {
       await working
