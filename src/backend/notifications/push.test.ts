@@ -159,7 +159,7 @@ describe('a browser', () => {
       stored?.publicKey ?? '',
     )
     expect(claims.aud).toBe(origin)
-    // The push service says that this browser is gone: it gets nothing any more.
+    // The push service says that this browser is gone: nothing goes there from now on.
     expect(await tell('completed')).toEqual(['/admin', '/reader'])
     expect(await tell('stopped')).toEqual([])
     await database.db.update(questions).set({ status: 'answered' }).where(eq(questions.id, question.id))

@@ -21,22 +21,22 @@ import type { SprintObserver } from './observe-sprints.ts'
  * there are observers.
  */
 export function createObservedSprints(observers: () => readonly SprintObserver[], io: Io): ObservedSprints {
-  const observer = (sprintId: string) => observers().find(({ folderOf: find }) => find(sprintId) !== undefined)
-  const folderOf = (sprintId: string): string => {
-    const folder = observer(sprintId)?.folderOf(sprintId)
+  const observer = (sprintId: string) => observers().find(({ findFolder: find }) => find(sprintId) !== undefined)
+  const findFolder = (sprintId: string): string => {
+    const folder = observer(sprintId)?.findFolder(sprintId)
     if (folder !== undefined) return folder
     throw new RalphError('SPRINT_NOT_FOUND', 'the folder of the sprint does not exist, or is not in this project')
   }
   return {
     request: async (sprintId, request) => {
-      await sendSprintRequest(folderOf(sprintId), request, io)
+      await sendSprintRequest(findFolder(sprintId), request, io)
       await observer(sprintId)?.refresh(sprintId)
     },
-    diff: async (sprintId, range) => diffIterations(await findWorkspace(folderOf(sprintId), io), range),
+    diff: async (sprintId, range) => diffIterations(await findWorkspace(findFolder(sprintId), io), range),
     previewRestore: async (sprintId, iteration) =>
-      previewRestore(await findWorkspace(folderOf(sprintId), io), { iteration }),
+      previewRestore(await findWorkspace(findFolder(sprintId), io), { iteration }),
     restore: async (sprintId, iteration) => {
-      const folder = folderOf(sprintId)
+      const folder = findFolder(sprintId)
       refuseRunning(folder)
       const workspace = await findWorkspace(folder, io)
       const { saved } = await withWorkTree(workspace.project, await sprintName(folder, io), () =>
@@ -44,9 +44,9 @@ export function createObservedSprints(observers: () => readonly SprintObserver[]
       )
       return saved[0] ?? ''
     },
-    planFinish: async (sprintId) => planFinish(await findWorkspace(folderOf(sprintId), io)),
+    planFinish: async (sprintId) => planFinish(await findWorkspace(findFolder(sprintId), io)),
     finish: async (sprintId, request) => {
-      const folder = folderOf(sprintId)
+      const folder = findFolder(sprintId)
       refuseRunning(folder)
       return finishSprint(await findWorkspace(folder, io), { ...request, env: io.env })
     },

@@ -7,8 +7,8 @@ const awaited = new WeakSet<Query>()
  * Refetches what is shown, and drops what is not. An answer in flight may be older than this moment, but it is better
  * than nothing: show it, then refetch once more.
  */
-export function refetchShown(cache: QueryClient, wanted: (query: Query) => boolean): void {
-  for (const query of cache.getQueryCache().findAll({ predicate: wanted })) {
+export function refetchShown(cache: QueryClient, matches: (query: Query) => boolean): void {
+  for (const query of cache.getQueryCache().findAll({ predicate: matches })) {
     if (awaited.has(query)) continue
     const again = (): void => {
       awaited.delete(query)

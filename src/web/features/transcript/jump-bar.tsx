@@ -95,19 +95,19 @@ const jumpIntervalMs = 60
 
 /** Any event by its place, like the thumb of a scroll bar over the whole transcript. */
 function Scrubber({ at, last, onJump }: { at: number | undefined; last: number; onJump: JumpBarProps['onJump'] }) {
-  const [wanted, setWanted] = useState<number>()
+  const [target, setWanted] = useState<number>()
   const jumpedAt = useRef(0)
   useEffect(() => {
-    if (wanted === undefined) return undefined
+    if (target === undefined) return undefined
     const jump = (): void => {
       jumpedAt.current = performance.now()
-      onJump(wanted >= last ? undefined : wanted)
+      onJump(target >= last ? undefined : target)
       setWanted(undefined)
     }
     const wait = window.setTimeout(jump, Math.max(0, jumpedAt.current + jumpIntervalMs - performance.now()))
     return () => window.clearTimeout(wait)
-  }, [wanted, last, onJump])
-  const value = wanted ?? at ?? last
+  }, [target, last, onJump])
+  const value = target ?? at ?? last
   return (
     <span className="flex min-w-40 flex-1 items-center gap-2">
       <input
