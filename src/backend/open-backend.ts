@@ -33,7 +33,7 @@ import { listenForMachines } from './machines/listener.ts'
 import { openMachineLines, type MachineLines } from './machines/machine-lines.ts'
 import { createMessageHandlers as takeFromMachines } from './machines/message-handlers.ts'
 import { createPushChannel, type PushDeps } from './notifications/push.ts'
-import { createNotifications, type NotificationSender } from './notifications/notifications.ts'
+import { createNotifications, type NotificationsDeps, type NotificationSender } from './notifications/notifications.ts'
 
 export type BackendOptions = Pick<ListenOptions, 'host' | 'port' | 'tls' | 'behindProxy'> & {
   readonly place: DatabasePlace
@@ -223,9 +223,7 @@ async function openLines(
   })
   known.asking = asking
   const engine = () => fleet().engine
-  const push = createPushChannel({ database, box, now, ...createPushPost(options) })
-  const post = createPost(options)
-  const sender = createNotifications({ database, box, engine, now, newId: newUuid, post, push })
+  const sender = createSender(options, { database, box, engine })
   const { compiling, settings = {}, observed, traces, onLost } = options
   const parts = { database, machines: asking, notifications: sender, clock: { now }, newId: newUuid }
   known.fleet = await openFleet({ ...parts, compiling, observed, traces, settings, logError, onLost })
@@ -247,6 +245,14 @@ async function openLines(
       await fleet().close()
     },
   }
+}
+
+function createSender(
+  options: BackendOptions,
+  parts: Pick<NotificationsDeps, 'database' | 'engine'> & Pick<PushDeps, 'box'>,
+): NotificationSender {
+  const push = createPushChannel({ ...parts, now, ...createPushPost(options) })
+  return createNotifications({ ...parts, now, newId: newUuid, post: createPost(options), push })
 }
 
 const createPost =

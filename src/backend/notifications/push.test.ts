@@ -42,19 +42,20 @@ it('encrypts and signs as the RFCs say', () => {
   })
   const other = createPushKey()
   expect(() => browser.identify(request, other.publicKey)).toThrow('another key')
-  expect(() => createPushReceiver().decrypt(request.body)).toThrow()
+  expect(() => createPushReceiver().decrypt(request.body)).toThrow(/authenticate/)
 })
 
 it.each([
-  ['a short point', 'BCVx', 'BTBZMqHH6r4Tts7J_aSIgg'],
+  ['a short point', 'BCVx', 'BTBZMqHH6r4Tts7J_aSIgg', 'p256dh is not a point on P-256'],
   [
     'a point off the curve',
     Buffer.concat([Buffer.of(4), Buffer.alloc(64, 7)]).toString('base64url'),
     'BTBZMqHH6r4Tts7J_aSIgg',
+    'Public key is not valid for specified curve',
   ],
-  ['a short secret', createPushReceiver().p256dh, 'BTBZ'],
-])('refuses %s', (_, p256dh, auth) => {
-  expect(() => assertPushTarget({ endpoint: 'https://push.example.com', p256dh, auth })).toThrow()
+  ['a short secret', createPushReceiver().p256dh, 'BTBZ', 'auth does not have 16 bytes'],
+])('refuses %s', (_, p256dh, auth, reason) => {
+  expect(() => assertPushTarget({ endpoint: 'https://push.example.com', p256dh, auth })).toThrow(reason)
 })
 
 describe('a browser', () => {
@@ -165,7 +166,7 @@ describe('a browser', () => {
     await database.db.update(questions).set({ status: 'answered' }).where(eq(questions.id, question.id))
     expect(await tell('needs-human')).toEqual([])
     const kept = await database.db.select().from(deliveries).where(eq(deliveries.via, 'push'))
-    expect(kept.map(({ status }) => status).toSorted()).toEqual([
+    expect(kept.map((delivery) => delivery.status).toSorted()).toEqual([
       'sent',
       'sent',
       'sent',

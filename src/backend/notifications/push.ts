@@ -1,4 +1,5 @@
 import { and, asc, eq, inArray, isNull, or } from 'drizzle-orm'
+import { z } from 'zod'
 import type { WebhookEvent } from '../../contract/fleet/webhook.ts'
 import { HttpRefusal } from '../../platform/net/public-post.ts'
 import { agents } from '../database/agent.ts'
@@ -74,9 +75,11 @@ const maxText = 700
 const maxAnswers = 2
 const maxAnswerLength = 60
 
+const PushedNotice = z.object({ agentId: z.string().optional(), text: z.string().optional() })
+
 /** What the service worker shows; undefined if the question of the notice is no longer open. */
 async function createMessage(db: Queries, { event, sprintId, body }: DeliveryRow) {
-  const { agentId, text } = body as { agentId?: string; text?: string } // as: `addDeliveries` writes a Notice
+  const { agentId, text } = PushedNotice.parse(body)
   const [agent] = agentId === undefined ? [] : await db.select().from(agents).where(eq(agents.id, agentId))
   const about = { title: agent?.name ?? 'Ralph', text: (text ?? '').slice(0, maxText), tag: sprintId ?? event }
   if (sprintId === null) return { ...about, path: '/' }

@@ -20,12 +20,13 @@ const signInWays = {
   token: 'signed in with a token',
 } as const
 
+/** A browser without a user must not show what the user's agents ask. */
+const signOut: typeof api.signOut = async (...call) => {
+  await unsubscribeFromPush().catch(() => undefined)
+  return api.signOut(...call)
+}
+
 export function You({ me }: { me: Me }) {
-  const signOut: typeof api.signOut = async (...call) => {
-    // A browser without a user must not show what the user's agents ask.
-    await unsubscribeFromPush().catch(() => undefined)
-    return api.signOut(...call)
-  }
   const out = useAction(signOut, { onDone: () => location.assign('/sign-in') })
   return (
     <div className="divide-y divide-line">
