@@ -3,7 +3,6 @@ import { agentRoutes, promptRoutes } from './agent-routes.ts'
 import { budgetRoutes } from './budget-routes.ts'
 import { machineRoutes } from './machine-routes.ts'
 import { operationRoutes } from './operation-routes.ts'
-import { pushRoutes } from './push-routes.ts'
 import { sprintRoutes } from './sprint-routes.ts'
 
 /** The whole API. */
@@ -14,7 +13,6 @@ export const routes = {
   ...sprintRoutes,
   ...machineRoutes,
   ...operationRoutes,
-  ...pushRoutes,
   ...budgetRoutes,
 }
 export type Routes = typeof routes
