@@ -121,17 +121,13 @@ async function runJudged(session: Session, { check, record }: RecordedCheck, tre
     })
   const ended = await run()
   const judged = judgeRun(record, ended, { mayChange })
-  if (judged.red.length === 0 || judged.red.length > mostReruns || !couldFlip(judged))
-    return { check, record, ended, judged }
+  if (judged.red.length === 0 || judged.red.length > mostReruns) return { check, record, ended, judged }
   const { run: rerun } = await run(judged.red)
   return { check, record, ended, judged: judgeRun(record, ended, { rerun, mayChange }) }
 }
 
 /** A suite that fails as a whole is not flaky. */
 const mostReruns = 20
-
-/** Tests that were red before the agent and still are need no second run. */
-const couldFlip = ({ tests }: Judged): boolean => (tests?.newlyRed.length ?? 0) > 0
 
 type Mounts = { readonly mounts: readonly DependencyMount[] } | { readonly reason: string }
 
@@ -196,11 +192,13 @@ function joinTests(old: readonly JudgedCheck[], now: readonly JudgedCheck[]): Pr
     all.flatMap(({ check, judged }) => (judged.tests && check.heldOut === undefined ? [judged.tests] : []))
   const [before, after] = [visible(old), visible(now)]
   if (before.length === 0 && after.length === 0) return undefined
+  const flaky = [...before, ...after].flatMap((tests) => tests.flaky)
   return {
     fixed: few(before.flatMap(({ fixed }) => fixed)),
     stillRed: few([...before, ...after].flatMap(({ stillRed, newlyRed }) => [...stillRed, ...newlyRed])),
     added: few(after.flatMap(({ added }) => added)),
     missing: few([...before, ...after].flatMap(({ missing }) => missing)),
+    ...(flaky.length > 0 && { flaky: few(flaky) }),
   }
 }
 
