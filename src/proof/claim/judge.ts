@@ -118,9 +118,10 @@ const listPassed = (run: TestRun, flaky: ReadonlySet<string>): string[] =>
 export function findFlips(first: CheckRun, second: CheckRun): string[] {
   if (!first.run || !second.run) return []
   const before = new Map(identifyTests(first.run).map(({ id, status }) => [id, status]))
-  const isFlip = (a: string | undefined, b: string) =>
-    (a === 'passed' && b === 'failed') || (a === 'failed' && b === 'passed')
   return identifyTests(second.run)
     .filter(({ id, status }) => isFlip(before.get(id), status))
     .map(({ id }) => id)
 }
+
+const isFlip = (first: string | undefined, second: string): boolean =>
+  (first === 'passed' && second === 'failed') || (first === 'failed' && second === 'passed')
