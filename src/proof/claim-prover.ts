@@ -8,13 +8,14 @@ import type { Seal } from '../contract/settings.ts'
 import { createPrivateFolder, readTextSyncIfExists, realPath, removeFolder } from '../platform/files/files.ts'
 import { writePrivateFile } from '../platform/files/private-file.ts'
 import { killMarked } from '../platform/processes/process-table.ts'
-import type { ClaimProver, ProvedClaim, ProverRequest, RecordedBaseline } from '../runtime/ports.ts'
+import type { BaselineKeeper, ClaimProver, ProvedClaim, ProverRequest, RecordedBaseline } from '../runtime/ports.ts'
 import { judgeRun } from './claim/judge.ts'
 import { proveClaim, type JudgedCheck, type RecordedCheck } from './claim/prove.ts'
 import { loadRecord, saveRecord, type CheckRecord } from './claim/record.ts'
 import type { CheckPlace } from './claim/run-check.ts'
 import { openProof, type Proof as OpenProof } from './claim/open-proof.ts'
-import { checkName, recordCheck, recordLater } from './claim/record-check.ts'
+import { checkName, recordCheck, recordLater, type Recorder } from './claim/record-check.ts'
+import { forgetRest, rememberRest, takeUserEdits } from './claim/user-edits.ts'
 
 export type ProverOptions = {
   /** Ralph's own folder of the sprint, not readable to agents. */
@@ -59,20 +60,57 @@ export function createClaimProver(options: ProverOptions): ClaimProver {
   }
 }
 
+/** Keeps the user's edits to tests apart from those of agents. Use it while no prover works. */
+export function createBaselineKeeper(options: ProverOptions): BaselineKeeper {
+  const kept = {
+    state: options.state,
+    request: { project: realPath(options.project), exclude: options.exclude, include: listCopies(options, []) },
+  }
+  return {
+    rememberRest: () => rememberRest(kept),
+    forgetRest: () => forgetRest(kept),
+    retake: async ({ checks, baseline }, signal) => {
+      const { frozen, mayChange } = options
+      const rules = { frozen, mayChange, commands: checks.map(({ run }) => run) }
+      const edits = await takeUserEdits(kept, baseline.tree, rules)
+      if (!edits || edits.paths.length === 0) return edits && { ...edits, baseline }
+      const workshop = await openWorkshop(options, checks, edits.tree)
+      const known = loadRecord(recordFile(workshop.place), baseline.record) ?? []
+      const records = await recordAgain({ ...workshop, signal }, checks, known)
+      const record = await saveRecord(recordFile(workshop.place), records)
+      return { ...edits, baseline: { tree: edits.tree, record, named: records.some(({ run }) => run) } }
+    },
+  }
+}
+
+/** Agents may have changed the work tree since: what ran in it at the start stands. */
+async function recordAgain(
+  recorder: Recorder,
+  checks: readonly Check[],
+  known: readonly CheckRecord[],
+): Promise<CheckRecord[]> {
+  const records: CheckRecord[] = []
+  for (const check of checks) {
+    const before = known.find(({ name, command }) => name === checkName(check) && command === check.run)
+    records.push(before?.place === 'in-place' ? before : await recordLater(recorder, check))
+  }
+  return records
+}
+
+const listCopies = ({ room: settings }: ProverOptions, checks: readonly Check[]): string[] =>
+  [settings, ...checks.map(({ room }) => room)].flatMap((room) => (typeof room === 'object' ? (room.copy ?? []) : []))
+
 type Workshop = { readonly proof: OpenProof; readonly place: CheckPlace }
 
 async function openWorkshop(options: ProverOptions, checks: readonly Check[], tree?: string): Promise<Workshop> {
   const { project, exclude, env, hidden, frozen, mayChange, room: settings, assets, heldOut, pass } = options
   await createPrivateFolder(options.state)
   const state = realPath(options.state)
-  const include = [settings, ...checks.map(({ room }) => room)].flatMap((room) =>
-    typeof room === 'object' ? (room.copy ?? []) : [],
-  )
   const proof = await openProof({
     state,
     project,
     exclude,
-    include,
+    include: listCopies(options, checks),
     env,
     hidden,
     rules: { frozen, mayChange, commands: checks.map(({ run }) => run) },
