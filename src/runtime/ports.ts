@@ -116,7 +116,7 @@ export interface ClaimProver {
 
 /** Keeps the user's edits apart from those of agents. */
 export interface BaselineKeeper {
-  /** Call it when no agent runs any more: what changes afterwards is the user's. */
+  /** Call it when the last agent has ended: what changes afterwards is the user's. */
   readonly rememberRest: () => Promise<void>
   /** Call it before agents run again. */
   readonly forgetRest: () => Promise<void>

@@ -6,7 +6,7 @@ import type { CheckRun } from './run-check.ts'
 
 type Statuses = Readonly<Record<string, 'passed' | 'failed'>>
 
-const aRun = (tests: Statuses): TestRun => ({
+const buildRun = (tests: Statuses): TestRun => ({
   runner: 'node-test',
   source: 'reporter',
   verified: true,
@@ -19,7 +19,7 @@ const ended = (tests: Statuses): CheckRun => ({
   durationMs: 1,
   room: 'clean',
   notes: [],
-  run: aRun(tests),
+  run: buildRun(tests),
 })
 const record = (tests: Statuses, flaky: string[] = []): CheckRecord => ({
   name: 'npm test',
@@ -27,7 +27,7 @@ const record = (tests: Statuses, flaky: string[] = []): CheckRecord => ({
   passed: false,
   exitCode: 1,
   place: 'room',
-  run: aRun(tests),
+  run: buildRun(tests),
   volatile: [],
   flaky,
 })
