@@ -37,7 +37,7 @@ export type ProvedClaim = { readonly proof: Proof; readonly checks: readonly Jud
  * green, or a new test is red without the change.
  */
 export async function proveClaim(request: ProveRequest): Promise<ProvedClaim> {
-  const claim = await request.opened.claim()
+  const claim = await request.opened.claim(listTestFiles(request))
   const mounts = await findMounts(request, claim)
   if ('reason' in mounts) return contestPackages(request, claim, mounts.reason)
   const session: Session = { ...request, claim, dependencies: mounts.mounts }
@@ -60,6 +60,11 @@ export async function proveClaim(request: ProveRequest): Promise<ProvedClaim> {
   const seal = await testSeal(session, now)
   return conclude(seal?.isBroken ? 'unproven' : 'proved', { ...found, ...(seal && { seal }) })
 }
+
+/** Files that runners named at the start: tests, also where no pattern knows their names. */
+const listTestFiles = ({ checks }: ProveRequest): string[] => [
+  ...new Set(checks.flatMap(({ record }) => record.run?.tests ?? []).flatMap(({ file }) => file ?? [])),
+]
 
 /** Without a verdict: a new test is red without the change. */
 async function findRedFirst(
