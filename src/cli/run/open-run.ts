@@ -25,6 +25,7 @@ import { createRunKeeper, createRunProver } from './run-prover.ts'
 import { sprintName } from '../sprint/find-sprint.ts'
 import { readGitNotice } from './git-notice.ts'
 import { traceRun, type TracedRun } from './trace-run.ts'
+import { askAboutLargeFiles } from './large-files.ts'
 import { resolveRunLocation, type RunLocation } from './run-location.ts'
 
 /** Maximum number of hooks at once. */
@@ -92,6 +93,9 @@ export async function openRun(choices: RunChoices, plan: SprintPlan, io: Io): Pr
     const location = await resolveRunLocation(opened.progress, { ...choices, project }, io)
     const isFinished = opened.progress.status === 'completed'
     const lock = isFinished ? undefined : await lockWorkTree(location.folder, await sprintName(sprintDir, io))
+    if (opened.progress.checkpoint !== false && isFirstRun(opened.progress) && choices.json !== true) {
+      await askAboutLargeFiles({ project: location.folder, sprintDir, sprintId: opened.progress.sprintId }, io)
+    }
     let isClosed = false
     const parts = { opened, project, location, protection, ...agents }
     return {
