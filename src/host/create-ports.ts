@@ -57,7 +57,12 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
   const activity = createActivityCount()
   const workspace = await openWorkspace(
     { project: folder, sprintDir, sprintId },
-    { activity: activity.read, onSkipped: (skipped) => onNote(describeSkipped(skipped)) },
+    {
+      activity: activity.read,
+      onSkipped: (skipped) => onNote(describeSkipped(skipped)),
+      onProgress: (text) => options.observe({ type: 'note', level: 'info', text }),
+      onUnpinned: (reason) => onNote(`checkpoints are in Ralph's store only, not in your repository: ${reason}`),
+    },
   )
   const shell = activity.counted(redactShell(superviseShell({ ...place, pass, cell: sandbox }), redactor))
   const hasWorktree = worktree !== undefined && folder !== project
@@ -99,12 +104,12 @@ function createActivityCount() {
   }
   return {
     read: () => (running === 0 ? count : undefined),
-    counted: <Runner extends { run: (...given: never[]) => Promise<unknown> }>(runner: Runner): Runner => ({
+    counted: <Runner extends { run: (...args: never[]) => Promise<unknown> }>(runner: Runner): Runner => ({
       ...runner,
-      run: async (...given: Parameters<Runner['run']>) => {
+      run: async (...args: Parameters<Runner['run']>) => {
         change(1)
         try {
-          return await runner.run(...given)
+          return await runner.run(...args)
         } finally {
           change(-1)
         }

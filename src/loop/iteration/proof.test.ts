@@ -5,7 +5,7 @@ import type { Proof } from '../../contract/proof.ts'
 import { fromProgress, toProgress } from '../progress-codec.ts'
 import { acceptByAnswer, decideClaim, labelExit } from './proof.ts'
 
-const aProof = (more: Partial<Proof> = {}): Proof => ({
+const createProof = (more: Partial<Proof> = {}): Proof => ({
   verdict: 'unproven',
   room: 'clean',
   labels: [],
@@ -17,7 +17,7 @@ const aProof = (more: Partial<Proof> = {}): Proof => ({
 })
 const claim = buildLive({ goalCompleteSummary: 'done' })
 const decide = (proof: Partial<Proof>, progress = buildProgress({}), live = claim) => {
-  const { sprint, ...decision } = decideClaim(fromProgress(progress), live, aProof(proof), 5)
+  const { sprint, ...decision } = decideClaim(fromProgress(progress), live, createProof(proof), 5)
   return { ...decision, progress: toProgress(sprint) }
 }
 const acceptAnswer = (progress: Progress, answer: string) => {
@@ -74,23 +74,30 @@ describe('a claim', () => {
     expect([first.kind, second.kind, third.kind]).toEqual(['run-again', 'run-again', 'ask'])
   })
 
+  it('that is proved after a flake still names the flaky test', () => {
+    const none = { fixed: [], stillRed: [], added: [], missing: [] }
+    const first = decide({ verdict: 'flaky', tests: { ...none, flaky: ['b'] } })
+    const second = decide({ verdict: 'proved', tests: { ...none, fixed: ['a'] } }, first.progress, first.live)
+    expect([second.kind, second.live.proof?.tests]).toEqual(['accept', { ...none, fixed: ['a'], flaky: ['b'] }])
+  })
+
   it('whose checks could not run is a question, not a refusal', () => {
     expect(decide({ verdict: 'failed-to-run' }).kind).toBe('ask')
   })
 })
 
 describe('an answer', () => {
-  const asked = decide({ verdict: 'contested' }).progress
+  const contested = decide({ verdict: 'contested' }).progress
 
   it('that accepts the claim completes the sprint, marked', () => {
-    expect(acceptAnswer(asked, 'Accept the change')).toMatchObject({
+    expect(acceptAnswer(contested, 'Accept the change')).toMatchObject({
       status: 'completed',
       ralphExit: { detectedAt: 9, finalSummary: 'done', unproven: true, proof: { labels: ['accepted by a person'] } },
     })
   })
 
   it.each(['refuse', 'do not accept it', ''])('%j does not', (answer) => {
-    expect(acceptAnswer(asked, answer)).toBeUndefined()
+    expect(acceptAnswer(contested, answer)).toBeUndefined()
   })
 
   it('to another question never completes a sprint', () => {
