@@ -37,7 +37,11 @@ it('keeps the id of its author, by which an agent completes it later', () => {
 
 it.each(['step-N', 'step-4', 'login', '', '../x', `step-${'9'.repeat(30)}`])('gives a new id instead of "%s"', (id) => {
   const steps = [buildStep({ id: 'step-5' }), buildStep({ id: 'login' })]
-  const after = apply(buildProgress({ dynamicSteps: steps, stats: { totalSteps: 2 } }), { kind: 'step-added', prompt: 'x', id })
+  const after = apply(buildProgress({ dynamicSteps: steps, stats: { totalSteps: 2 } }), {
+    kind: 'step-added',
+    prompt: 'x',
+    id,
+  })
   expect(after.dynamicSteps.at(-1)?.id).toBe('step-6')
 })
 

@@ -13,7 +13,8 @@ export function nextStepNumber(steps: readonly Step[], total: number): number {
  */
 export function isFreeStepId(id: string, steps: readonly Step[], next: number): boolean {
   if (!/^[A-Za-z0-9][\w.-]{0,99}$/.test(id) || /^step-[A-Z]$/.test(id)) return false
-  const isOld = id.startsWith('step-') && /^\d+$/.test(id.slice(5)) && (id.length > maxIdLength || readStepNumber(id) < next)
+  const isOld =
+    id.startsWith('step-') && /^\d+$/.test(id.slice(5)) && (id.length > maxIdLength || readStepNumber(id) < next)
   return !isOld && !steps.some((step) => step.id === id)
 }
 
