@@ -21,12 +21,17 @@ type Migration = {
   readonly workflows: readonly { readonly diagnostics: readonly { readonly code: string }[] }[]
 }
 
+const withUnknownFields = fixture('001-progress.yaml').replace(
+  'dynamic-steps:\n  - ',
+  'operator-notes: keep me\ndynamic-steps:\n  - owner: Ann\n    ',
+)
+
 /** A project with sprints of m42, one of them half migrated. */
 const project = {
   '.claude/workflows/release.yaml':
     'name: Release\norchestration: { enabled: false }\nmystery: 1\nphases:\n  - { id: prepare, prompt: Prepare }\n',
   '.claude/sprints/2026-01-18_auth-feature/SPRINT.yaml': `${sprintFile}strange: { a: 1 }\n`,
-  '.claude/sprints/2026-01-18_auth-feature/PROGRESS.yaml': `${fixture('001-progress.yaml').replace('dynamic-steps:\n  - ', 'operator-notes: keep me\ndynamic-steps:\n  - owner: Ann\n    ')}`,
+  '.claude/sprints/2026-01-18_auth-feature/PROGRESS.yaml': withUnknownFields,
   '.claude/sprints/2026-01-18_auth-feature/PROGRESS.yaml.checksum': 'abc\n',
   '.claude/sprints/2026-01-18_auth-feature/transcriptions/phase-0.log': 'said\n',
   '.claude/sprints/2026-01-20_new/SPRINT.yaml': sprintFile,

@@ -3,7 +3,10 @@ import type { Step } from '../../../contract/progress.ts'
 /** The number of the next `step-<n>`: above all that are in use, since ids are never reused. `total`: steps so far. */
 export function nextStepNumber(steps: readonly Step[], total: number): number {
   let next = total
-  for (const { id } of steps) next = Math.max(next, readStepNumber(id) + 1)
+  for (const { id } of steps) {
+    const number = readStepNumber(id)
+    if (number >= next) next = number + 1
+  }
   return next
 }
 
