@@ -16,7 +16,8 @@ import {
 import type { Fleet } from './fleet/fleet.ts'
 import { dispatchNext } from './sprints/dispatch.ts'
 import { agentTransaction, lockAgent, readSprintRow, sprintTransaction, transaction } from './fleet/transaction.ts'
-import { applyStart, endWait } from './sprints/sprints.ts'
+import { applyStart } from './sprints/sprints.ts'
+import { endWait } from './sprints/waits.ts'
 import { moveLostSprints } from './machines/takeover.ts'
 import { slotTopic } from './prompts/reports.ts'
 

@@ -14,6 +14,7 @@ import { createFeed } from './feed/feed.ts'
 import { originAddresses, loopbackAddresses, type Addresses } from './http/guard.ts'
 import { agentHandlers } from './http/handlers/agents.ts'
 import { machineGrantHandlers } from './http/handlers/machine-grants.ts'
+import { budgetHandlers } from './http/handlers/budgets.ts'
 import { operationHandlers } from './http/handlers/operations.ts'
 import { peopleHandlers } from './http/handlers/people.ts'
 import { sprintHandlers } from './http/handlers/sprints.ts'
@@ -122,6 +123,7 @@ function createHandlers(
     ...peopleHandlers({ database, box, sender, now, newId: newUuid, version, project, demo, ticketAddress }),
     ...agentHandlers(fleet),
     ...sprintHandlers(fleet),
+    ...budgetHandlers(fleet),
     ...machineRouteHandlers(fleet, admission, version),
     ...machineGrantHandlers(database, now),
     ...operationHandlers({ database, dataFolder, migrations, version, now, newId: newUuid, startDemo, inviteAddress }),

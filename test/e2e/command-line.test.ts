@@ -154,6 +154,7 @@ it('prints JSON for every command when asked to', async () => {
     ['backup'],
     ['migrate'],
     ['user', 'list'],
+    ['budget', 'list'],
   ] as const) {
     const { exitCode, stderr } = await json(name, ...rest)
     expect([exitCode, JSON.parse(stderr)]).toEqual([

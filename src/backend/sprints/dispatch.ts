@@ -9,6 +9,7 @@ import { agentPrompts, type PromptRow } from '../database/agent-prompt.ts'
 import { timestampMs } from '../database/columns.ts'
 import { sprintOrders, type OrderRow, type SprintRow } from '../database/sprint.ts'
 import { recordRowChanges } from '../feed/event-log.ts'
+import { findSpentBudget } from '../budgets/budgets.ts'
 import { mayLeaveCell } from '../fleet/sprint-rights.ts'
 import { forecastPrompt, scheduleDispatch } from './orders.ts'
 import { applyFact } from './facts.ts'
@@ -30,6 +31,8 @@ export async function dispatchNext(t: AgentTransaction, known?: SprintRow): Prom
   if (!prompt || !(await hasFreeSlot(t, prompt, state))) return updateAgentState(t, 'idle')
   const { limitUntil: until, limitReason: reason } = state
   if (until !== null) return parkPrompt(t, { prompt, until, reason: reason ?? '' })
+  const spent = state.hasBudgets ? await findSpentBudget(t) : undefined
+  if (spent) return parkPrompt(t, { prompt, ...spent })
   const { sprintId } = prompt
   const sprint = known?.id === sprintId || sprintId === null ? known : await readSprintRow(t, sprintId)
   return startPrompt(t, sprint, prompt)
@@ -48,6 +51,7 @@ type DispatchState = {
   readonly taken: number
   readonly limitUntil: number | null
   readonly limitReason: string | null
+  readonly hasBudgets: boolean
 } & (NextPrompt | { readonly [K in keyof NextPrompt]: null })
 
 /** The prompt at the head of the queue. */
@@ -75,7 +79,8 @@ async function readDispatchState(t: AgentTransaction): Promise<DispatchState> {
       room.*,
       case when room."isCrowded" then (${countRunningPrompts(machineId)}) else 0 end as taken,
       (extract(epoch from account_limit.until) * 1000)::float8 as "limitUntil",
-      account_limit.reason as "limitReason"
+      account_limit.reason as "limitReason",
+      exists (select 1 from budget) as "hasBudgets"
     from machine
     cross join lateral (
       select exists (select 1 from agent where machine_id = machine.id and archived_at is null offset machine.slots) as "isCrowded"
@@ -167,15 +172,16 @@ async function hasFreeSlot(t: AgentTransaction, prompt: NextPrompt, state: Dispa
   return now !== undefined && now.taken + now.waiting < slots
 }
 
-type AccountLimitHit = { readonly until: number; readonly reason: string }
+/** The usage limit of an account, or a spent budget. */
+type LimitHit = { readonly until: number; readonly reason: string }
 
 /**
- * Another agent of the account has hit the usage limit, so this one does not try. A sprint receives the limit as a fact
- * and waits by its own rules.
+ * Another agent of the account has hit the usage limit, or a budget is spent, so this agent does not try. A sprint
+ * receives the limit as a fact and waits by its own rules.
  */
 async function parkPrompt(
   t: AgentTransaction,
-  { prompt, until, reason }: AccountLimitHit & { readonly prompt: NextPrompt },
+  { prompt, until, reason }: LimitHit & { readonly prompt: NextPrompt },
 ): Promise<void> {
   const parked = { status: 'parked' as const, notBefore: until, error: reason }
   await t.tx.db.update(agentPrompts).set(parked).where(eq(agentPrompts.id, prompt.id))

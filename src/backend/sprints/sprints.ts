@@ -8,7 +8,7 @@ import type { Fact } from '../../loop/core/fact.ts'
 import { agents, type AgentRow } from '../database/agent.ts'
 import { agentPrompts } from '../database/agent-prompt.ts'
 import { questions } from '../database/question.ts'
-import { sprintOrders, sprints, type OrderRow, type SprintRow } from '../database/sprint.ts'
+import { sprintOrders, sprints, type SprintRow } from '../database/sprint.ts'
 import { accountLimits } from '../database/usage.ts'
 import { recordRowChanges } from '../feed/event-log.ts'
 import { interruptPrompt } from './orders.ts'
@@ -18,6 +18,7 @@ import type { Requester, Fleet } from '../fleet/fleet.ts'
 import type { ObservedRequest } from '../fleet/observed.ts'
 import { confinePlan, mayLeaveCell } from '../fleet/sprint-rights.ts'
 import { dispatchNext } from './dispatch.ts'
+import { endOpenWaits } from './waits.ts'
 import { applyFact } from './facts.ts'
 import {
   agentTransaction,
@@ -238,28 +239,9 @@ async function applyResume(t: AgentTransaction, sprint: SprintRow): Promise<Spri
 /** A user does not want to wait for the usage limit: the key, the account or the program may have changed. */
 async function tryNow(t: AgentTransaction, sprint: SprintRow): Promise<SprintRow> {
   await t.tx.db.delete(accountLimits).where(eq(accountLimits.account, t.agent.account))
-  const isWait = and(
-    eq(sprintOrders.sprintId, sprint.id),
-    eq(sprintOrders.type, 'wait'),
-    eq(sprintOrders.status, 'open'),
-  )
-  let tried = sprint
-  for (const order of await t.tx.db.select().from(sprintOrders).where(isWait)) tried = await endWait(t, tried, order)
+  const tried = await endOpenWaits(t, sprint)
   await dispatchNext(t)
   return tried
-}
-
-/** Ends a wait that is open; the caller dispatches what comes next. */
-export async function endWait(
-  t: AgentTransaction,
-  sprint: SprintRow,
-  { id, order }: Pick<OrderRow, 'id' | 'order'>,
-): Promise<SprintRow> {
-  if (order.type !== 'wait') return sprint
-  const at = t.fleet.clock.now()
-  await t.tx.db.update(sprintOrders).set({ status: 'done', endedAt: at }).where(eq(sprintOrders.id, id))
-  const fact = { type: 'wait-ended' as const, at, iteration: order.iteration }
-  return applyFact(t, sprint, { id: `wait:${id}`, fact })
 }
 
 async function setResumeRequest(
