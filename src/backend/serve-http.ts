@@ -49,8 +49,8 @@ export async function serveHttp(
   const events = createEventStreams({ feed, levels, log: logError, times: options.eventTimes })
   const audit = createAuditLog(database, now)
   const own: { addresses?: Addresses; origin?: string } = {}
-  const ticketAddress: HttpEndpoint['ticketAddress'] = async (...wanted) =>
-    `${own.origin}/sign-in#${await persons.createTicket(...wanted)}`
+  const ticketAddress: HttpEndpoint['ticketAddress'] = async (...args) =>
+    `${own.origin}/sign-in#${await persons.createTicket(...args)}`
   const app = createApp({
     version,
     secure: tls !== undefined || publicOrigin?.startsWith('https:') === true,

@@ -27,9 +27,9 @@ it('has no short form without the installation', async () => {
   const sprint = await createRealSprint(claude, [{ text: 'unused' }])
   await startClaude(sprint, '-p', '/run-sprint s')
 
-  const asked = sprint.model.requests.map(({ text: request }) => request).join('\n')
-  expect(asked).toContain('/run-sprint')
-  expect(asked).not.toContain('Start it in the background')
+  const requests = sprint.model.requests.map(({ text: request }) => request).join('\n')
+  expect(requests).toContain('/run-sprint')
+  expect(requests).not.toContain('Start it in the background')
 })
 
 it('installs as a plugin from the marketplace of this repository', async () => {
@@ -50,7 +50,7 @@ it('installs as a plugin from the marketplace of this repository', async () => {
 })
 
 /** What each command says to the model, and what of its arguments. */
-const said: readonly (readonly [command: string, args: string, says: string])[] = [
+const cases: readonly (readonly [command: string, args: string, says: string])[] = [
   ['start-sprint', 'Ship it', 'Once the user agrees, run `ralph run'],
   ['init-sprint', 'Ship it', 'Suggest checks for `done-when`'],
   ['sprint-status', 's', 'Say in a few lines where it stands'],
@@ -64,19 +64,19 @@ const said: readonly (readonly [command: string, args: string, says: string])[] 
   ['ralph-mode', 'Ship it', 'Without a task, explain in a few lines'],
 ]
 
-it.each(said)('runs /%s %s with -p', async (command, args, says) => {
+it.each(cases)('runs /%s %s with -p', async (command, args, says) => {
   const sprint = await createRealSprint(claude, [{ text: 'Understood.' }])
   await sprint.ralph('plugin', 'install', '--yes')
 
   expect(await startClaude(sprint, '-p', `/${command} ${args}`)).toMatchObject({ exitCode: 0, stdout: 'Understood.\n' })
 
-  const [asked] = sprint.model.requests
-  expect(asked?.text).toContain(says)
-  expect(asked?.text).toContain(`Given: ${args}`)
+  const [request] = sprint.model.requests
+  expect(request?.text).toContain(says)
+  expect(request?.text).toContain(`Given: ${args}`)
 })
 
 it('runs every command as typed in a terminal', async () => {
-  const answers = said.map(([command]) => ({ text: `Answered ${command}.` }))
+  const answers = cases.map(([command]) => ({ text: `Answered ${command}.` }))
   const sprint = await createRealSprint(claude, [runsIt, scenario.claim, { text: 'The sprint is done.' }, ...answers])
   await sprint.ralph('plugin', 'install', '--yes')
   await acceptDialogs(sprint)
@@ -86,16 +86,16 @@ it('runs every command as typed in a terminal', async () => {
   await terminal.enter('/run-sprint s')
   await terminal.sees('The sprint is done.')
   expect((await sprint.progress()).status).toBe('completed')
-  for (const [command, args] of said) {
+  for (const [command, args] of cases) {
     await terminal.enter(`/${command} ${args}`)
     await terminal.sees(`Answered ${command}.`)
   }
 
-  const asked = sprint.model.requests.map(({ text: request }) => request)
-  const says = ['Start it in the background with the Bash tool', ...said.map(([, , text]) => text)]
-  expect(says.filter((text) => !asked.some((request) => request.includes(text)))).toEqual([])
-  const given = said.map(([, args]) => `Given: ${args}`)
-  expect(given.filter((text) => !asked.some((request) => request.includes(text)))).toEqual([])
+  const requests = sprint.model.requests.map(({ text: request }) => request)
+  const says = ['Start it in the background with the Bash tool', ...cases.map(([, , text]) => text)]
+  expect(says.filter((text) => !requests.some((request) => request.includes(text)))).toEqual([])
+  const given = cases.map(([, args]) => `Given: ${args}`)
+  expect(given.filter((text) => !requests.some((request) => request.includes(text)))).toEqual([])
 })
 
 /** What a user has answered once: theme, key, trust in the folder. */

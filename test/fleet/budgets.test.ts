@@ -66,18 +66,18 @@ describe.each(kinds)('a budget on %s', (kind) => {
     const agent = await createTestAgent(fleet, { attempt: done })
     await database.db.insert(access).values({ agentId: agent.id, userId: ada.id, level: 'owner' })
     await spend(agent.id, 5)
-    const wanted = { scope: 'user' as const, subject: ada.id, period: 'month' as const, hard: true }
-    const budget = await setBudget(fleet, { ...wanted, limitUsd: 5 }, admin)
+    const monthly = { scope: 'user' as const, subject: ada.id, period: 'month' as const, hard: true }
+    const budget = await setBudget(fleet, { ...monthly, limitUsd: 5 }, admin)
     expect(budget).toMatchObject({ subjectName: 'ada', spentUsd: 5, state: 'spent' })
     await enqueuePrompt(fleet, agent.id, { prompt: 'Hello' }, admin)
     const [waiting] = await waitUntil(agent.prompts, ([row]) => row?.status === 'parked')
     expect(isBudgetReason(waiting?.error ?? '')).toBe(true)
 
-    await setBudget(fleet, { ...wanted, limitUsd: 5.5 }, admin)
+    await setBudget(fleet, { ...monthly, limitUsd: 5.5 }, admin)
     await retryBudgetWaits(fleet)
     await waitUntil(agent.prompts, ([row]) => row?.status === 'finished')
 
-    await setBudget(fleet, { ...wanted, limitUsd: 1 }, admin)
+    await setBudget(fleet, { ...monthly, limitUsd: 1 }, admin)
     await startRalphMode(fleet, agent.id, task, admin)
     await waitUntil(
       () => status(agent),

@@ -110,22 +110,17 @@ const isBetweenPrompts = ({ agent }: AgentTransaction, orders: readonly OrderRow
 async function dispatchOrders(t: AgentTransaction): Promise<OrderRow[]> {
   const isLive = and(eq(sprintOrders.agentId, t.agent.id), inArray(sprintOrders.status, ['queued', 'open']))
   const live = await t.tx.db.select().from(sprintOrders).where(isLive).orderBy(asc(sprintOrders.createdAt))
-  for (const row of live) if (row.status === 'queued' && row.type !== 'run-attempt') await dispatchOrder(t, row)
-  return live.filter(({ blocking }) => blocking)
-}
-
-async function dispatchOrder(t: AgentTransaction, row: OrderRow): Promise<void> {
-  const { progress } = await readSprintRow(t, row.sprintId)
-  const order = MachineOrder.parse(row.order)
   const { leaseMs } = t.fleet.settings
-  const body = { orderId: row.id, agentId: t.agent.id, program: t.agent.program, sprintId: row.sprintId, order }
-  const request = {
-    id: `order:${row.id}`,
-    type: 'carry-out' as const,
-    body: { ...body, progress: withoutHistory(progress), leaseMs },
+  const { id: agentId, program, machineId } = t.agent
+  for (const { id, sprintId, ...row } of live) {
+    if (row.status !== 'queued' || row.type === 'run-attempt') continue
+    const progress = withoutHistory((await readSprintRow(t, sprintId)).progress)
+    const order = MachineOrder.parse(row.order)
+    const body = { orderId: id, agentId, program, sprintId, order, progress, leaseMs }
+    await t.fleet.machines.send(t.tx, machineId, { id: `order:${id}`, type: 'carry-out', body })
+    await t.tx.db.update(sprintOrders).set({ status: 'open' }).where(eq(sprintOrders.id, id))
   }
-  await t.fleet.machines.send(t.tx, t.agent.machineId, request)
-  await t.tx.db.update(sprintOrders).set({ status: 'open' }).where(eq(sprintOrders.id, row.id))
+  return live.filter(({ blocking }) => blocking)
 }
 
 /** Machines do not need the finished iterations. */
@@ -228,8 +223,8 @@ async function buildPromptSource({ agent, tx }: AgentTransaction, sprint: Sprint
     const resume = agent.inConversation
     const [row] = await tx.db.select({ by: agentPrompts.userId }).from(agentPrompts).where(eq(agentPrompts.id, id))
     const cell = (await mayLeaveCell(tx.db, row?.by, agent.machineId)) ? ('auto' as const) : ('required' as const)
-    const asked = { kind: 'text' as const, text: prompt, resume, cell, ...(model !== null && { model }) }
-    return { text: prompt, asked }
+    const source = { kind: 'text' as const, text: prompt, resume, cell, ...(model !== null && { model }) }
+    return { text: prompt, asked: source }
   }
   const { progress, protocol } = sprint
   const live = progress.live.find(({ number }) => number === iteration)

@@ -24,6 +24,7 @@ import {
   agentTransaction,
   findRunningPrompt,
   notFoundError,
+  readAgentRow,
   readSprintRow,
   sprintTransaction,
   transaction,
@@ -44,20 +45,18 @@ export async function startSprint(
 ): Promise<SprintRow> {
   const id = fleet.newId()
   const progress = createPlannedProgress(fleet, id, options)
-  const detectedChecks = await detectProjectChecks(fleet, agentId, progress)
+  const detectedChecks = await detectProjectChecks(fleet, await readAgentRow(fleet, agentId), progress)
   return createFleetSprint(fleet, agentId, { id, progress, detectedChecks, by, ...options })
 }
 
 /** Detects the checks of the project if the sprint names none. Returns none if the machine cannot tell. */
 export async function detectProjectChecks(
   fleet: Fleet,
-  agentId: string,
+  { id: agentId, machineId }: AgentRow,
   { doneWhen }: Progress,
 ): Promise<readonly Check[] | undefined> {
   if (doneWhen) return undefined
-  const [agent] = await fleet.database.db.select().from(agents).where(eq(agents.id, agentId))
-  if (!agent) throw notFoundError('agent')
-  const found = await fleet.machines.ask(agent.machineId, 'detect-checks', { agentId }).catch((error: unknown) => {
+  const found = await fleet.machines.ask(machineId, 'detect-checks', { agentId }).catch((error: unknown) => {
     fleet.logError(error, `checks of agent ${agentId}`)
     return undefined
   })
@@ -95,10 +94,14 @@ export const createFleetSprint = (fleet: Fleet, agentId: string, sprintStart: Sp
     const at = fleet.clock.now()
     const { detectedChecks } = sprintStart
     const fact = createStartedFact(at, progress.agent?.[0] ?? t.agent.program, detectedChecks)
-    if (startAt === undefined || startAt <= at) return applyStart(t, sprint, { id: 'start', fact })
-    const input = { sprintId: id, fact }
-    await fleet.engine.enqueue(t.tx, { id: `start:${id}`, kind: 'start-sprint', input, at: startAt })
-    return sprint
+    if (startAt !== undefined && startAt > at) {
+      const input = { sprintId: id, fact }
+      await fleet.engine.enqueue(t.tx, { id: `start:${id}`, kind: 'start-sprint', input, at: startAt })
+      return sprint
+    }
+    const started = await applyFact(t, sprint, { id: 'start', fact })
+    await dispatchNext(t)
+    return started
   })
 
 type NewSprintRow = Pick<SprintRow, 'id' | 'agentId' | 'progress' | 'startedBy' | 'startAt'>
@@ -135,16 +138,6 @@ const createStartedFact = (at: number, program: string, detectedChecks?: readonl
   agents: [program],
   ...(detectedChecks && { detectedChecks }),
 })
-
-export async function applyStart(
-  t: AgentTransaction,
-  sprint: SprintRow,
-  happened: { readonly id: string; readonly fact: StartedFact },
-): Promise<SprintRow> {
-  const started = await applyFact(t, sprint, happened)
-  await dispatchNext(t)
-  return started
-}
 
 /** Preempts the active sprint or refuses the start; interrupts a running prompt if the caller wants that. */
 async function preemptOrRefuse(t: AgentTransaction, ifBusy: NonNullable<SprintStart['ifBusy']>): Promise<void> {
@@ -183,12 +176,12 @@ const createStopFact = (fleet: Fleet, { as, when, by }: StopRequest): Fact => ({
 })
 
 export const pauseSprint = (fleet: Fleet, sprintId: string, when: StopWhen, by: Requester): Promise<SprintRow> =>
-  changeSprint(fleet, sprintId, { asked: { type: 'stop', as: 'paused', when } }, (t, sprint) =>
+  changeSprint(fleet, sprintId, { request: { type: 'stop', as: 'paused', when } }, (t, sprint) =>
     applyStop(t, sprint, { as: 'paused', when, by }),
   )
 
 export const stopSprint = (fleet: Fleet, sprintId: string, when: StopWhen, by: Requester): Promise<SprintRow> =>
-  changeSprint(fleet, sprintId, { asked: { type: 'stop', as: 'interrupted', when } }, (t, sprint) =>
+  changeSprint(fleet, sprintId, { request: { type: 'stop', as: 'interrupted', when } }, (t, sprint) =>
     applyStop(t, sprint, { as: 'interrupted', when, by }),
   )
 
@@ -201,8 +194,8 @@ export async function applyStop(
   { when, ...request }: StopRequest,
 ): Promise<SprintRow> {
   const isOpen = and(eq(sprintOrders.sprintId, sprint.id), eq(sprintOrders.status, 'open'))
-  const begun = await t.tx.db.select({ type: sprintOrders.type }).from(sprintOrders).where(isOpen)
-  const isAtWork = begun.some(({ type }) => type !== 'wait')
+  const openOrders = await t.tx.db.select({ type: sprintOrders.type }).from(sprintOrders).where(isOpen)
+  const isAtWork = openOrders.some(({ type }) => type !== 'wait')
   const fact = createStopFact(t.fleet, { ...request, when: isAtWork ? when : 'now' })
   return applyFact(t, await setResumeRequest(t, sprint, null), { id: t.fleet.newId(), fact })
 }
@@ -210,7 +203,7 @@ export async function applyStop(
 /** Resumes with the next iteration; if the machine has not yet confirmed the stop, as soon as it does. */
 export async function resumeSprint(fleet: Fleet, sprintId: string): Promise<SprintRow> {
   await forgetMachineLimit(fleet, sprintId)
-  return changeSprint(fleet, sprintId, { asked: { type: 'resume' } }, (t, sprint) => applyResume(t, sprint))
+  return changeSprint(fleet, sprintId, { request: { type: 'resume' } }, (t, sprint) => applyResume(t, sprint))
 }
 
 /** The machine of a parked sprint remembers the limit too. Without its answer it may wait again, which it then reports. */
@@ -276,7 +269,7 @@ async function reattachSprint(t: AgentTransaction, sprint: SprintRow): Promise<v
 
 /** Applies the answer and its consequences in one transaction, so restarts in between do not matter. */
 export const answerSprint = (fleet: Fleet, sprintId: string, answer: string, by: Requester): Promise<SprintRow> =>
-  changeSprint(fleet, sprintId, { asked: { type: 'answer', answer }, by }, async (t, sprint) => {
+  changeSprint(fleet, sprintId, { request: { type: 'answer', answer }, by }, async (t, sprint) => {
     if (sprint.status !== 'needs-human') throw new RalphError('NOT_RUNNING', 'there is no open question')
     const at = fleet.clock.now()
     const isOpen = and(eq(questions.sprintId, sprintId), eq(questions.status, 'open'))
@@ -295,7 +288,7 @@ export const messageSprint = (
   { text, now }: { readonly text: string; readonly now: boolean },
   by: Requester,
 ): Promise<SprintRow> =>
-  changeSprint(fleet, sprintId, { asked: { type: 'tell', text, now }, by }, (t, sprint) =>
+  changeSprint(fleet, sprintId, { request: { type: 'tell', text, now }, by }, (t, sprint) =>
     applyFact(t, sprint, {
       id: fleet.newId(),
       fact: { type: 'told', at: uniqueTime(t, sprint), text, now, by: by.name },
@@ -337,7 +330,7 @@ export async function restoreSprint(fleet: Fleet, sprintId: string, iteration: n
   return { saved }
 }
 
-type SprintChangeRequest = { readonly asked: ObservedRequest; readonly by?: Requester }
+type SprintChangeRequest = { readonly request: ObservedRequest; readonly by?: Requester }
 
 /**
  * Runs one transaction on a sprint, then dispatches what the agent can start. A sprint that `ralph run` controls is
@@ -346,7 +339,7 @@ type SprintChangeRequest = { readonly asked: ObservedRequest; readonly by?: Requ
 async function changeSprint(
   fleet: Fleet,
   sprintId: string,
-  { asked, by }: SprintChangeRequest,
+  { request, by }: SprintChangeRequest,
   run: (t: AgentTransaction, sprint: SprintRow) => Promise<SprintRow>,
 ): Promise<SprintRow> {
   const changed = await sprintTransaction(fleet, sprintId, async (t, sprint) => {
@@ -355,5 +348,5 @@ async function changeSprint(
     await dispatchNext(t)
     return after
   })
-  return changed ?? forwardRequest(fleet, sprintId, asked, by)
+  return changed ?? forwardRequest(fleet, sprintId, request, by)
 }
