@@ -29,8 +29,8 @@ export type CompilerResult = {
 export function compile(config: CompilerConfig): Promise<CompilerResult>
 /** Compiles texts, without any file. */
 export function compile(input: CompileInput): CompileResult
-export function compile(given: CompilerConfig | CompileInput): Promise<CompilerResult> | CompileResult {
-  return 'sprintDir' in given ? compileFolder(given) : compileTexts(given)
+export function compile(source: CompilerConfig | CompileInput): Promise<CompilerResult> | CompileResult {
+  return 'sprintDir' in source ? compileFolder(source) : compileTexts(source)
 }
 
 async function compileFolder({ sprintDir, workflowsDir, strict }: CompilerConfig): Promise<CompilerResult> {

@@ -94,8 +94,8 @@ it('runs every command as typed in a terminal', async () => {
   const requests = sprint.model.requests.map(({ text: request }) => request)
   const says = ['Start it in the background with the Bash tool', ...cases.map(([, , text]) => text)]
   expect(says.filter((text) => !requests.some((request) => request.includes(text)))).toEqual([])
-  const given = cases.map(([, args]) => `Given: ${args}`)
-  expect(given.filter((text) => !requests.some((request) => request.includes(text)))).toEqual([])
+  const argumentLines = cases.map(([, args]) => `Given: ${args}`)
+  expect(argumentLines.filter((text) => !requests.some((request) => request.includes(text)))).toEqual([])
 })
 
 /** What a user has answered once: theme, key, trust in the folder. */

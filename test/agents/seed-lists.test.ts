@@ -114,10 +114,10 @@ it('003:217-227: every scenario, and the real claude works on the prompts of the
     stdout: 'planning: 1 pending\nexecuting: 0 pending\nreflecting: 0 pending\ncomplete after 3\n',
     stderr: '',
   })
-  const asked = sprint.model.requests.map(({ text }) => text)
-  expect(asked[0]).toContain('# Ralph Mode: Goal Analysis')
-  expect(asked[2]).toContain('## Current Task: step-N\\nwrite hello.ts')
-  expect(asked[4]).toContain('## Completed: 1 steps')
+  const requests = sprint.model.requests.map(({ text }) => text)
+  expect(requests[0]).toContain('# Ralph Mode: Goal Analysis')
+  expect(requests[2]).toContain('## Current Task: step-N\\nwrite hello.ts')
+  expect(requests[4]).toContain('## Completed: 1 steps')
 })
 
 it('004:310-318: every scenario of the compiler, then the real claude runs what it compiled (rows 267-269)', async () => {

@@ -48,23 +48,23 @@ import { createClient } from 'ralph-mode/client'
 import type * as seed from './snippets.ts'
 
 // What is typed as in the seed fits.
-export const hook = (given: seed.PerIterationHook): PerIterationHook => given
-export const step = (given: seed.DynamicStep): DynamicStep => given
-export const task = (given: seed.HookTask): HookTask => given
-export const config = (given: seed.RalphConfig): RalphConfig => given
-export const exit = (given: seed.RalphExitInfo): RalphExitInfo => given
-export const workflow = (given: seed.WorkflowDefinition): WorkflowDefinition => given
-export const sprint = (given: seed.SprintDefinition): SprintDefinition => given
-export const progress = (given: seed.CompiledProgress): CompiledProgress => given
+export const hook = (value: seed.PerIterationHook): PerIterationHook => value
+export const step = (value: seed.DynamicStep): DynamicStep => value
+export const task = (value: seed.HookTask): HookTask => value
+export const config = (value: seed.RalphConfig): RalphConfig => value
+export const exit = (value: seed.RalphExitInfo): RalphExitInfo => value
+export const workflow = (value: seed.WorkflowDefinition): WorkflowDefinition => value
+export const sprint = (value: seed.SprintDefinition): SprintDefinition => value
+export const progress = (value: seed.CompiledProgress): CompiledProgress => value
 
 // What the package returns can be read and changed as in the seed; pid and ralph-exit are also null, as in 000:157-172.
 type WithoutNull = Omit<seed.CompiledProgress, 'hook-tasks' | 'ralph-exit'>
-export const readHook = (given: PerIterationHook): seed.PerIterationHook => given
-export const readStep = (given: DynamicStep): seed.DynamicStep => given
-export const read = (given: CompiledProgress): WithoutNull => given
-export function finish(given: CompiledProgress): void {
-  for (const each of given['dynamic-steps'] ?? []) each.status = 'completed'
-  given['hook-tasks']?.push({ iteration: 1, 'hook-id': 'learning', status: 'running', pid: 12345 })
+export const readHook = (value: PerIterationHook): seed.PerIterationHook => value
+export const readStep = (value: DynamicStep): seed.DynamicStep => value
+export const read = (value: CompiledProgress): WithoutNull => value
+export function finish(value: CompiledProgress): void {
+  for (const each of value['dynamic-steps'] ?? []) each.status = 'completed'
+  value['hook-tasks']?.push({ iteration: 1, 'hook-id': 'learning', status: 'running', pid: 12345 })
 }
 
 // The functions have the signatures of 004:74, 84, 93, 244 and 281.
