@@ -45,7 +45,7 @@ export const passkeyRoutes = {
   preparePasskeySignIn: {
     method: 'POST',
     path: '/api/sign-in/passkey/options',
-    needs: 'nobody',
+    needs: 'public',
     summary: 'Returns what a browser needs to sign in with a passkey, for five minutes',
     body: emptyBody,
     response: PasskeySignInOptions,
@@ -53,7 +53,7 @@ export const passkeyRoutes = {
   signInWithPasskey: {
     method: 'POST',
     path: '/api/sign-in/passkey',
-    needs: 'nobody',
+    needs: 'public',
     summary: 'Exchanges the signature of a passkey for a cookie',
     body: z.strictObject({ credential: PasskeySignInResponse }),
     response: Me,
