@@ -1,5 +1,5 @@
 import type { SprintEvent } from '../contract/events.ts'
-import type { LoggedEvent } from '../contract/fleet/channel.ts'
+import type { LoggedEvent } from '../contract/logged-event.ts'
 import { noop, serialize } from '../platform/async.ts'
 import { exists, createFolder, removeFile } from '../platform/files/files.ts'
 import { openLog, readLog, type LogFile } from '../platform/files/log-file.ts'

@@ -2,7 +2,8 @@ import { join, relative } from 'node:path'
 import type { Progress } from '../../contract/progress.ts'
 import { realPath } from '../../platform/files/files.ts'
 import { stateFolder } from '../../platform/files/state-folder.ts'
-import { createClaimProver } from '../../proof/claim-prover.ts'
+import { lazy } from '../../platform/lazy.ts'
+import type { ProverOptions } from '../../proof/claim-prover.ts'
 import type { ClaimProver } from '../../runtime/ports.ts'
 import { assetPath } from '../io/assets.ts'
 import type { Io } from '../io/io.ts'
@@ -18,11 +19,22 @@ export type ProverWiring = {
   readonly redact: (text: string) => string
 }
 
-/** Creates the prover of `ralph run`. */
-export function createRunProver({ sprintDir, folder, progress, sandbox, redact }: ProverWiring, io: Io): ClaimProver {
+/** Creates the prover of `ralph run`. Its modules load with the first check: they are a third of the program. */
+export function createRunProver(wiring: ProverWiring, io: Io): ClaimProver {
+  const load = lazy(async () => {
+    const { createClaimProver } = await import('../../proof/claim-prover.ts')
+    return createClaimProver(proverOptions(wiring, io))
+  })
+  return {
+    recordBaseline: async (request, signal) => (await load()).recordBaseline(request, signal),
+    prove: async (request, signal) => (await load()).prove(request, signal),
+  }
+}
+
+function proverOptions({ sprintDir, folder, progress, sandbox, redact }: ProverWiring, io: Io): ProverOptions {
   const home = ralphHome(io)
   const { frozen = [], mayChange = [], room, seal, env } = progress
-  return createClaimProver({
+  return {
     state: proofState(sprintDir),
     project: folder,
     exclude: ['.claude/sprints', ...insideProject(folder, sprintDir)],
@@ -37,7 +49,7 @@ export function createRunProver({ sprintDir, folder, progress, sandbox, redact }
     seal,
     isSealed: sandbox !== undefined,
     redact,
-  })
+  }
 }
 
 /** What a claim is measured against, outside the project. */
