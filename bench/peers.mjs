@@ -58,11 +58,11 @@ writePart('peers', text)
 console.log(text)
 
 function install() {
-  const versionOf = (name) => {
+  const readVersion = (name) => {
     const file = join(peers, 'node_modules', name, 'package.json')
     return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).version : undefined
   }
-  const missing = Object.entries(pinned).filter(([name, version]) => versionOf(name) !== version)
+  const missing = Object.entries(pinned).filter(([name, version]) => readVersion(name) !== version)
   if (missing.length === 0) return
   mkdirSync(peers, { recursive: true })
   const packages = Object.entries(pinned).map(([name, version]) => `${name}@${version}`)
@@ -129,7 +129,7 @@ function page() {
   )
   const names = [...verdicts.keys()]
   const faultRows = verdicts.get('Ralph Mode').map(({ agent }, index) => {
-    const cells = names.map((name) => told(verdicts.get(name)[index]))
+    const cells = names.map((name) => formatVerdict(verdicts.get(name)[index]))
     return `| ${agent} | ${cells.join(' | ')} |`
   })
   const kept = names.map(
@@ -162,7 +162,7 @@ ${faultRows.join('\n')}
 `
 }
 
-function told({ starts, end, left, passed, missed }) {
+function formatVerdict({ starts, end, left, passed, missed }) {
   const what = `${starts} ${starts === 1 ? 'start' : 'starts'}, ${end === 'still going' ? end : `exit ${end}`}${left > 0 ? `, ${left} left` : ''}`
   return passed ? `✓ ${what}` : `✗ ${what}; not: ${missed.join(', ')}`
 }

@@ -62,8 +62,8 @@ export const report = defineCommand({
   details: `The page is self-contained, without scripts or external files: timeline, cost and time, checks by iteration, receipts, steps,
 and foldable diffs and transcripts. Long ones are truncated; "ralph diff" and "ralph logs" show all of it. An existing file is replaced.`,
   examples: ['ralph report', 'ralph report auth --markdown | gh pr edit --body-file -'],
-  async run({ values, positionals: [given] }, io) {
-    const { sprintDir } = await findSprint(given, io)
+  async run({ values, positionals: [sprintArgument] }, io) {
+    const { sprintDir } = await findSprint(sprintArgument, io)
     const progress = await requireProgress(sprintDir, io)
     const isMarkdown = values.markdown === true
     const file = resolveReportFile(values.output ?? (isMarkdown ? '-' : join(sprintDir, 'report.html')), io)

@@ -125,8 +125,8 @@ export function readStderrTail(folder: string, bytes: number): string {
 
 /** Milliseconds since the process of a folder started. */
 export function readRunningTime(folder: string): number {
-  const begun = statSync(join(folder, attemptFiles.pid), { throwIfNoEntry: false })?.mtimeMs
-  return begun === undefined ? 0 : Math.max(0, Date.now() - begun)
+  const startedAt = statSync(join(folder, attemptFiles.pid), { throwIfNoEntry: false })?.mtimeMs
+  return startedAt === undefined ? 0 : Math.max(0, Date.now() - startedAt)
 }
 
 function readCompleteLine(folder: string, name: string): string | undefined {
