@@ -153,6 +153,23 @@ describe('ralph restore', () => {
     expect(await sprint.read('a.txt')).toBe('staged\n')
   })
 
+  it('keeps the way back when a second restore changes nothing', async () => {
+    const sprint = await createDirtyRepository({ 1: runAndReport('echo 1 >> log.txt'), 2: goalComplete })
+    await sprint.run()
+    await sprint.write('mine.txt', 'mine\n')
+    await sprint.ralph('restore', 's', '0')
+    expect(sprint.has('mine.txt')).toBe(false)
+
+    expect(await sprint.ralph('restore', 's', '0')).toMatchObject({
+      exitCode: 0,
+      stdout: 'nothing to restore: these are the files before the first iteration\n',
+    })
+
+    expect(await sprint.ralph('restore', 's', '--undo')).toMatchObject({ exitCode: 0 })
+    expect(await sprint.read('mine.txt')).toBe('mine\n')
+    expect(await sprint.read('log.txt')).toBe('1\n')
+  })
+
   it('refuses while the sprint runs, and when there is nothing to restore', async () => {
     const sprint = await createTestSprint({ answers: { 1: { waits: 'go', report: goalComplete } } })
     const run = sprint.startRun()

@@ -19,7 +19,7 @@ import { decodePath, excludedPaths, updateIndex, writeWorkTree } from './work-tr
 /** What a user can return to: the files after an iteration, or those that the last restore replaced. */
 export type RestorePoint = { readonly iteration: number } | 'undo'
 
-/** `saved`: the ref that holds the replaced files, for each repository. `missing`: repositories that no longer exist. */
+/** `saved`: the ref that holds the replaced files, for each repository; none if no file changed. `missing`: repositories that no longer exist. */
 export type RestoredFiles = { readonly saved: readonly string[]; readonly missing: readonly string[] }
 
 type Target = { readonly repository: Repository; readonly commit: string }
@@ -35,6 +35,12 @@ export async function restoreFiles(
 ): Promise<RestoredFiles> {
   const repositories = await findRepositories(options)
   const targets = await findTargets(options, repositories, point)
+  const missing = point === 'undo' ? [] : await findMissing(options, point.iteration, repositories)
+  // Nothing is replaced, so "undo" still means the restore before this one.
+  if (await areInPlace(targets)) {
+    for (const { repository, commit } of targets) await moveLastCheckpoint(repository, commit)
+    return { saved: [], missing }
+  }
   const newest = Math.max(0, ...(await Promise.all(repositories.map(findSaved))).flat().map(({ at }) => at))
   // The clock may have been set back since.
   const name = `before-restore-${Math.max(now, newest + 1)}`
@@ -54,7 +60,15 @@ export async function restoreFiles(
   }
   for (const { repository, commit } of targets) await moveLastCheckpoint(repository, commit)
   const saved = kept.map(({ repository }) => `${repository.refs}/${name}`)
-  return { saved, missing: point === 'undo' ? [] : await findMissing(options, point.iteration, repositories) }
+  return { saved, missing }
+}
+
+async function areInPlace(targets: readonly Target[]): Promise<boolean> {
+  const found = targets.map(async ({ repository, commit }) => {
+    const { tree } = await writeWorkTree(repository)
+    return tree === (await git({ cwd: repository.root }, 'rev-parse', `${commit}^{tree}`))
+  })
+  return (await Promise.all(found)).every(Boolean)
 }
 
 async function findMissing(
