@@ -49,35 +49,26 @@ async function restoreWorkspace(
   point: RestorePoint,
   { sprint, values, io }: RestoreRequest,
 ): Promise<number> {
-  const what = describePoint(point)
+  const what = point === 'undo' ? 'the files before the last restore' : `iteration ${point.iteration}`
   if (values.json !== true) {
-    const changes = changeLines(await previewRestore(workspace, point, ['--name-status', '--no-renames']))
-    for (const line of changes) io.print(line)
-    const answer = values.yes === true || changes.length === 0 ? 'yes' : await askYesOrNo(`Restore ${what}?`, io)
+    for (const line of changeLines(await previewRestore(workspace, point, ['--name-status', '--no-renames'])))
+      io.print(line)
+    const answer = values.yes === true ? 'yes' : await askYesOrNo(`Restore ${what}?`, io)
     if (answer !== 'yes' && io.isTerminal && process.stdin.isTTY) {
       io.print('nothing was restored')
       return 1
     }
   }
-  const { saved, missing } = await restoreFiles(workspace, point, io.now())
+  const { saved, unpinned, missing } = await restoreFiles(workspace, point, io.now())
   const restored = point === 'undo' ? 'undo' : point.iteration
-  if (values.json === true) {
-    io.print(JSON.stringify({ restored, saved: saved[0] ?? null, refs: saved, missing }))
-    return 0
+  if (values.json === true) io.print(JSON.stringify({ restored, saved: saved[0], refs: saved, missing }))
+  else {
+    io.print(`restored the files to ${what}; the previous files are saved in ${saved[0]}`)
+    for (const store of unpinned) io.print(`your repository does not have this ref; it is in ${store}`)
+    for (const folder of missing) io.print(`not restored: ${folder} was a repository then, and is none now`)
+    io.print(`undo with: ralph restore ${sprint.name} --undo`)
   }
-  io.print(
-    saved.length === 0
-      ? `nothing to restore: these are ${what}`
-      : `restored ${what}; the previous files are saved in ${saved[0]}`,
-  )
-  for (const folder of missing) io.print(`not restored: ${folder} was a repository then, and is none now`)
-  if (saved.length > 0) io.print(`undo with: ralph restore ${sprint.name} --undo`)
   return 0
-}
-
-function describePoint(point: RestorePoint): string {
-  if (point === 'undo') return 'the files before the last restore'
-  return point.iteration === 0 ? 'the files before the first iteration' : `the files after iteration ${point.iteration}`
 }
 
 function refuseRunning({ sprintDir, name }: FoundSprint): void {
@@ -109,5 +100,5 @@ function changeLines(text: string): string[] {
     return `  ${changeWords[how] ?? 'changes'} ${path}`
   })
   const more = lines.length > maxShownFiles ? [`  and ${lines.length - maxShownFiles} more`] : []
-  return [...shown, ...more]
+  return lines.length === 0 ? ['no file changes'] : [...shown, ...more]
 }

@@ -10,7 +10,7 @@ import { runInTerminal } from '../run/run-in-terminal.ts'
 import { startInBackground, type RunFlags } from '../run/start-in-background.ts'
 import { compileSprint, printDiagnostics } from '../sprint/compile-sprint.ts'
 import { sprintName } from '../sprint/find-sprint.ts'
-import { loadProgress } from '../sprint/sprint-state.ts'
+import { loadEditedProgress } from '../sprint/sprint-state.ts'
 
 /** Flags of every command that runs a sprint. */
 export const runOptions = {
@@ -135,7 +135,8 @@ async function dryRun(request: SprintRequest, values: RunValues, io: Io): Promis
     if (values.json === true) io.print(JSON.stringify({ valid: false, diagnostics }))
     return 1
   }
-  const current = planned.text === undefined ? ((await loadProgress(planned.sprintDir)) ?? progress) : progress
+  const current =
+    planned.text === undefined ? ((await loadEditedProgress(planned.sprintDir, io)) ?? progress) : progress
   return showDryRun({ sprintDir: planned.sprintDir, progress: current, agent: values.agent, json: values.json }, io)
 }
 
@@ -165,7 +166,10 @@ export async function runChosen(values: RunValues, io: Io, choose: (io: Io) => P
 const noLimitFlags = { 'max-iterations': undefined, 'budget-usd': undefined, 'max-duration': undefined }
 
 async function detach(sprintDir: string, values: RunFlags, io: Io): Promise<number> {
-  const { detach: _detach, plain: _plain, json, ...flags } = values
+  const { json } = values
+  // Not the goal: the new sprint has it, and the background process has no stdin to read it from.
+  const names = Object.keys(runOptions).filter((name) => !['detach', 'plain', 'json'].includes(name))
+  const flags = Object.fromEntries(names.map((name) => [name, values[name]]))
   const name = await sprintName(sprintDir, io)
   const started = await startInBackground(sprintDir, flags, io)
   if (json === true) io.print(JSON.stringify(started))

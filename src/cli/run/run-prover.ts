@@ -4,7 +4,7 @@ import { realPath } from '../../platform/files/files.ts'
 import { stateFolder } from '../../platform/files/state-folder.ts'
 import { lazy } from '../../platform/lazy.ts'
 import type { ProverOptions } from '../../proof/claim-prover.ts'
-import type { ClaimProver } from '../../runtime/ports.ts'
+import type { BaselineKeeper, ClaimProver } from '../../runtime/ports.ts'
 import { assetPath } from '../io/assets.ts'
 import type { Io } from '../io/io.ts'
 import { ralphHome } from '../../platform/ralph-home.ts'
@@ -28,6 +28,20 @@ export function createRunProver(wiring: ProverWiring, io: Io): ClaimProver {
   return {
     recordBaseline: async (request, signal) => (await load()).recordBaseline(request, signal),
     prove: async (request, signal) => (await load()).prove(request, signal),
+  }
+}
+
+/** Undefined for a sprint that proves nothing. */
+export function createRunKeeper(wiring: ProverWiring, io: Io): BaselineKeeper | undefined {
+  if (!wiring.progress.proofBaseline) return undefined
+  const load = lazy(async () => {
+    const { createBaselineKeeper } = await import('../../proof/claim-prover.ts')
+    return createBaselineKeeper(proverOptions(wiring, io))
+  })
+  return {
+    rememberRest: async () => (await load()).rememberRest(),
+    forgetRest: async () => (await load()).forgetRest(),
+    retake: async (request, signal) => (await load()).retake(request, signal),
   }
 }
 
