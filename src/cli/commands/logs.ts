@@ -68,7 +68,7 @@ export const logs = defineCommand({
 /** What the checks of an iteration printed, and its tests by name. */
 async function showChecks(sprintDir: string, number: number, io: Io): Promise<void> {
   const redact = createSprintRedactor(sprintDir, io)
-  const found = (await readCheckResults(sprintDir)).filter(({ iteration }) => iteration === number)
+  const found = await readCheckResults(sprintDir, number)
   for (const line of found.flatMap((checks) => checkOutputLines(checks))) io.print(redact(line))
 }
 

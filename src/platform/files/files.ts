@@ -9,6 +9,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmdirSync,
   rmSync,
   statfsSync,
@@ -93,6 +94,9 @@ export const readBytes = (path: string): Promise<Buffer> => readFile(path)
 
 export const moveFile = (from: string, to: string): Promise<void> => rename(from, to)
 
+/** For many files at once: a thread for each costs more. */
+export const moveFileSync = (from: string, to: string): void => renameSync(from, to)
+
 export const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 
 /** A folder, not a link to one; a link that leads to itself is none. */
@@ -173,6 +177,17 @@ export async function listFolder(path: string): Promise<string[]> {
   }
 }
 
+/** Names of the folders in a folder; empty if it does not exist. */
+export async function listFolders(path: string): Promise<string[]> {
+  try {
+    const entries = await readdir(path, { withFileTypes: true })
+    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
+  } catch (error) {
+    if (isNotFoundError(error)) return []
+    throw unreadableFile(path, error)
+  }
+}
+
 /** Paths of the files below a folder, relative to it, with `/`, sorted; links are not followed. */
 export async function listTree(
   folder: string,
@@ -227,7 +242,9 @@ export function isSameFile(fd: number, path: string): boolean {
 /** Succeeds if the file does not exist. */
 export const removeFile = (path: string): Promise<void> => rm(path, { force: true })
 
-/** Removes a folder and its contents. */
+/** For many files at once; fails if one does not exist. */
+export const removeFileSync = (path: string): void => unlinkSync(path)
+
 /** Removes a folder of files, in a fifth of the time that `removeFolder` takes; other folders too. */
 export function removeFlatFolder(path: string): void {
   try {
@@ -238,6 +255,7 @@ export function removeFlatFolder(path: string): void {
   }
 }
 
+/** Removes a folder and its contents. */
 export const removeFolder = (path: string): Promise<void> => rm(path, { recursive: true, force: true })
 
 /** Paths, sizes and times of the files below a folder as one text, up to `mostFiles`. */
