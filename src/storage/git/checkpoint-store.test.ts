@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import {
   existsSync,
   readdirSync,
@@ -136,5 +136,24 @@ describe("Ralph's own store", () => {
     expect(statSync(path).size).toBe(5 * 1024 ** 3)
     for (const { accept } of await findLargeFileQuestions(options)) await accept()
     expect(await findLargeFileQuestions(options)).toEqual([])
+  })
+
+  it('and the repository are complete although git gc runs all the time', async () => {
+    const { project, options } = createProject()
+    const workspace = await openWorkspace(options)
+    await workspace.start()
+    const script = 'while :; do git gc --quiet --prune=now; done'
+    const gc = spawn('sh', ['-c', script], { cwd: project, stdio: 'ignore', detached: true })
+    try {
+      for (let number = 1; number <= 12; number++) {
+        write(project, { 'a.txt': `${number}`, [`new/${number}.txt`]: `${number}` })
+        expect(await workspace.checkpoint(number, `${number}`)).toMatch(/^[0-9a-f]{40}$/)
+      }
+    } finally {
+      process.kill(-(gc.pid ?? 0), 'SIGKILL')
+    }
+    git(project, 'fsck', '--full')
+    await restoreFiles(options, { iteration: 5 }, 5)
+    expect([readText(project, 'a.txt'), readdirSync(join(project, 'new')).length]).toEqual(['5', 5])
   })
 })

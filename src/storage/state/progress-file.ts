@@ -6,7 +6,7 @@ import { readTextIfExists } from '../../platform/files/files.ts'
 import { readSeedFile } from './read-seed.ts'
 import { encodeShownProgress, omitDerivedFields } from './shown-progress.ts'
 import { progressPath } from './sprint-folder.ts'
-import { formatYaml } from './yaml-text.ts'
+import { formatYaml, formatYamlBytes } from './yaml-text.ts'
 
 const header = '# Written by Ralph; what the fields mean: docs/reference/progress-yaml.md\n'
 
@@ -39,6 +39,8 @@ export function parseProgress(text: string, file: string): Progress {
     const reason = firstErrorLine(cause)
     throw new RalphError('PROGRESS_INVALID', `is not YAML: ${reason}`, { place: { file }, hint, cause })
   }
+  if (typeof value !== 'object' || value === null || !('schema-version' in value))
+    throw new RalphError('PROGRESS_INVALID', noKnownFormat, { place: { file }, hint })
   const decoded = Progress.safeParse(value)
   if (decoded.success) return sortCompletedFirst(omitDerivedFields(decoded.data))
   const problems = decoded.error.issues
@@ -46,6 +48,9 @@ export function parseProgress(text: string, file: string): Progress {
     .map(({ path, message }) => `${path.join('.') || 'file'}: ${message}`)
   throw new RalphError('PROGRESS_INVALID', problems.join('; '), { place: { file }, hint })
 }
+
+const noKnownFormat =
+  'is not a PROGRESS.yaml of Ralph (schema-version), and none of m42 (phases, or goal with stats or dynamic-steps)'
 
 /** The loop keeps completed steps first; users who write the file by hand need not know that. */
 function sortCompletedFirst(progress: Progress): Progress {
@@ -63,3 +68,7 @@ export const writeProgressFile = (sprintDir: string, progress: Progress): Promis
 
 /** The text of PROGRESS.yaml. Reuses the text of parts that have not changed. */
 export const formatProgress = (progress: Progress): string => header + formatYaml(encodeShownProgress(progress))
+
+/** The same as bytes, for a file that is written after every iteration. */
+export const formatProgressBytes = (progress: Progress): Buffer =>
+  formatYamlBytes(encodeShownProgress(progress), header)
