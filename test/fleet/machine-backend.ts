@@ -11,7 +11,7 @@ import {
   type RequestBody,
   type RequestReply,
 } from '../../src/contract/fleet/channel.ts'
-import type { LoggedEvent } from '../../src/contract/logged-event.ts'
+import type { LoggedEvent } from '../../src/contract/events.ts'
 import { createMemoryMachineStore } from './machine-memory-store.ts'
 
 /** The backend's end of the line with tables in memory: sends requests and records the replies. */

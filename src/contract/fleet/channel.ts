@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { LoggedEvent } from '../logged-event.ts'
+import { LoggedEvent } from '../events.ts'
 import { Outcome } from '../outcome.ts'
 import { Progress } from '../progress.ts'
 import { Check } from '../check.ts'
