@@ -66,7 +66,7 @@ export function openSandbox(options: SandboxOptions): Sandbox {
     kind: cell.kind,
     async around(program, { driver, folder, sprintDir, cwd, onNote }) {
       const env = cellEnvironment(program.env, cell.kind)
-      const files = await makeCellFolder({ folder, sprintDir, cwd, env, shared: cachesFolder(ralphHomes) })
+      const files = await makeCellFolder({ folder, sprintDir, cwd, env, driver, shared: cachesFolder(ralphHomes) })
       const note = onNote && once(noted, onNote)
       const perl = tools.container && tools.perl
       const asked = {
@@ -108,9 +108,7 @@ export function openSandbox(options: SandboxOptions): Sandbox {
       attempts.delete(place.folder)
       await cell.end?.(attemptName(place.folder), tools)
       if (attempt) await closeAttempt(attempt)
-      for (const path of await clearCellFolder(place)) {
-        place.onNote?.(`removed ${path}, which a program left where git would obey it`)
-      }
+      for (const line of await clearCellFolder(place)) place.onNote?.(line)
       const { mode = networkMode(spec.network), ...visits } = attempt?.network.report() ?? {}
       return { cell: cell.kind, network: mode, ...limitTexts(limits), ...hostNames(visits) }
     },
