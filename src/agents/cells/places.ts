@@ -94,6 +94,20 @@ export async function findPlaces(request: PlacesRequest): Promise<View> {
   const hidden = [home, cwd, ...request.ralphHomes]
   const own = [...request.write.map((path) => expand(path, home)), ...git.writable]
   const there = (paths: readonly string[]): string[] => existing(paths, cwd)
+  const readable = [
+    ...there([
+      ...homeView(home, env, '').readable,
+      ...programFolders(findProgramFolders(request, cwd), { home, hidden }),
+      ...certificateVariables.flatMap((name) => env[name] ?? []),
+      packageRoot,
+    ]).filter((path) => !isWithin(path, cwd)),
+    ...there(request.read.map((path) => expand(path, home))),
+    join(cwd, '.claude'),
+    ...git.readable,
+    ...there([...listRalphFolders(sprint), ...ralphsFiles.map((name) => join(sprint, name))]),
+    ...state.readable,
+  ].filter((path) => !isWithin(cwd, path))
+  const hiddenPaths = concealed(request, { home, cwd, shown: [...programRoots, ...readable] })
   return {
     system: [
       ...systemMounts(files),
@@ -103,22 +117,10 @@ export async function findPlaces(request: PlacesRequest): Promise<View> {
       ...(isFolder(join(cwd, '.claude/sprints')) ? [readOnly(join(cwd, '.claude/sprints'), files.sprints)] : []),
       ...(files.network === undefined ? [] : [readOnly(networkFolder, files.network)]),
     ],
-    readable: [
-      ...there([
-        ...homeView(home, env, '').readable,
-        ...programFolders(findProgramFolders(request, cwd), { home, hidden }),
-        ...certificateVariables.flatMap((name) => env[name] ?? []),
-        packageRoot,
-      ]).filter((path) => !isWithin(path, cwd)),
-      ...there(request.read.map((path) => expand(path, home))),
-      join(cwd, '.claude'),
-      ...git.readable,
-      ...there([...listRalphFolders(sprint), ...ralphsFiles.map((name) => join(sprint, name))]),
-      ...state.readable,
-    ].filter((path) => !isWithin(cwd, path)),
+    readable,
     writable: [cwd, sprint, ...there([...own, ...state.writable]), ...listReportFolder(request)],
-    emptyFolders: concealed(request, { home, cwd }).filter((path) => isFolder(path)),
-    emptyFiles: [...concealed(request, { home, cwd }).filter((path) => !isFolder(path)), ...(await findSockets(cwd))],
+    emptyFolders: hiddenPaths.filter((path) => isFolder(path)),
+    emptyFiles: [...hiddenPaths.filter((path) => !isFolder(path)), ...(await findSockets(cwd))],
   }
 }
 
@@ -159,12 +161,17 @@ export const resolveReportFolder = (reportFolder: string, sprintDir: string): st
   isWithin(reportFolder, sprintDir) ? join(realPath(sprintDir), relative(sprintDir, reportFolder)) : reportFolder
 
 /** Ralph's folders and the user's secrets, where something that is shown contains them. */
-function concealed({ ralphHomes }: PlacesRequest, { home, cwd }: { home: string; cwd: string }): string[] {
-  const kept = secrets.map((name) => join(home, name)).filter((path) => isWithin(path, cwd))
+function concealed({ ralphHomes }: PlacesRequest, { home, cwd, shown }: ShownPlaces): string[] {
+  const kept = secrets.map((name) => join(home, name))
   return existing([...ralphHomes, ...kept], cwd).filter(
-    (path) => path !== cwd && !isWithin(cwd, path) && isWithin(path, cwd),
+    (path) => !isWithin(cwd, path) && [cwd, ...shown].some((folder) => path !== folder && isWithin(path, folder)),
   )
 }
+
+type ShownPlaces = { readonly home: string; readonly cwd: string; readonly shown: readonly string[] }
+
+/** Of which every program sees all: a folder of Ralph may lie in one of them. */
+const programRoots = ['/usr', '/opt', '/nix', '/snap']
 
 /** The agent program's own state, made where it is missing; its settings can only be read, since the user's own sessions obey them. */
 async function driverPlaces({ driver, env, cwd }: PlacesRequest, home: string) {

@@ -73,7 +73,8 @@ export async function openProof(options: ProofOptions): Promise<Proof> {
   const folder = join(state, 'room')
   const { env } = options
   const hidden = [...options.hidden, state]
-  const enclosure = options.enclosure ?? (await openEnclosure({ folder, hidden, path: env['PATH'] ?? '/usr/bin:/bin' }))
+  const [path, home] = [env['PATH'] ?? '/usr/bin:/bin', env['HOME'] ?? '/root']
+  const enclosure = options.enclosure ?? (await openEnclosure({ folder, hidden, path, home }))
   return {
     baseline,
     room: await openRoom({ own, project, folder, enclosure, env }),
