@@ -98,7 +98,8 @@ async function createMachine() {
     git('init', '-q')
     git('add', '-f', 'package.json', '.claude/sprints/s2/SPRINT.yaml')
     git('commit', '-qm', 'first')
-    for (const [name, text] of Object.entries(otherWorktree)) writeInto(join(base, 'project/.git/worktrees/other', name), text)
+    for (const [name, text] of Object.entries(otherWorktree))
+      writeInto(join(base, 'project/.git/worktrees/other', name), text)
     template = mkdtempSync(join(tmpdir(), 'ralph-escapes-git-'))
     cpSync(join(base, 'project/.git'), template, { recursive: true })
     process.on('exit', () => rmSync(template, { recursive: true, force: true }))
@@ -145,7 +146,8 @@ async function tryOnce(lab, { sh, first, outside, ofImage }) {
     const missing = /([\w.-]+): (?:command )?not found/.exec(stderr)?.[1]
     // A container has such files of its own; those of the machine would look the same from outside.
     const isOwn = ofImage && lab.cell.kind === 'container' && printed !== `BEGIN\n${outsideOutput(sh)}`
-    const got = (end.code === 0 && !isOwn) || isCut || (await outside?.(await lookFromOutside(lab, place, end))) === true
+    const got =
+      (end.code === 0 && !isOwn) || isCut || (await outside?.(await lookFromOutside(lab, place, end))) === true
     return {
       ran: end.began && before?.began !== false,
       escaped: got,

@@ -68,7 +68,11 @@ async function work() {
   for (let each = waiting.shift(); each; each = waiting.shift()) {
     const { escaped, ran, code, errors, missing } = await tryEscape(lab, each)
     const tried = ran && (escaped || missing === undefined)
-    const words = ran ? (missing ? `${missing} is not installed` : lastWords(errors) || `exit ${code}`) : 'did not start'
+    const words = ran
+      ? missing
+        ? `${missing} is not installed`
+        : lastWords(errors) || `exit ${code}`
+      : 'did not start'
     const row = { ...each, escaped: escaped && ran, tried, ran, seen: escaped && ran ? 'OUT' : words }
     rows.push(row)
     console.log(`${row.escaped ? '✗' : tried ? '✓' : '?'} ${each.class}/${each.id}  ${row.seen}`)
@@ -94,7 +98,8 @@ async function checkWalls() {
 
 /** What cases use must work, and what a cell allows too: a wall that refuses everything would look the same. */
 async function checkMeans() {
-  const allowed = 'curl -s -m60 --noproxy "" --proxy http://127.0.0.1:3128 "http://allowed.test:$ORIGIN_PORT/" | grep -q origin'
+  const allowed =
+    'curl -s -m60 --noproxy "" --proxy http://127.0.0.1:3128 "http://allowed.test:$ORIGIN_PORT/" | grep -q origin'
   const means = {
     'a file in the work tree': 'echo x >made && grep -q x made',
     python3: 'python3 -c ""',

@@ -22,6 +22,7 @@ import { loadRecord, saveRecord, type CheckRecord } from './claim/record.ts'
 import { runCheck, type CheckPlace, type CheckRun } from './claim/run-check.ts'
 import { openProof, type Proof as OpenProof } from './claim/open-proof.ts'
 import { proposeRoom } from './claim/propose-room.ts'
+import type { Confine } from './room/confine.ts'
 import { findVolatileNames } from './tests/volatile-names.ts'
 
 export type ProverOptions = {
@@ -45,6 +46,8 @@ export type ProverOptions = {
   readonly seal: Seal | undefined
   /** Whether agents run in a cell that hides `state`. */
   readonly isSealed: boolean
+  /** The cell of the sprint, for checks outside the clean room. */
+  readonly confine?: Confine | undefined
   readonly redact: (text: string) => string
 }
 
@@ -83,6 +86,7 @@ async function openWorkshop(options: ProverOptions, checks: readonly Check[], tr
     include,
     env,
     hidden,
+    confine: options.confine,
     rules: { frozen, mayChange, commands: checks.map(({ run }) => run) },
     baselineTree: tree,
   })
@@ -91,7 +95,19 @@ async function openWorkshop(options: ProverOptions, checks: readonly Check[], tr
   await removeFolder(join(state, 'runs'))
   const mark = await readMark(join(state, 'mark'))
   killMarked(mark)
-  const place = { room: proof.room, project: realPath(project), state, assets, env, pass, heldOut, mark, settings }
+  const { confine } = options
+  const place = {
+    room: proof.room,
+    project: realPath(project),
+    state,
+    assets,
+    env,
+    pass,
+    heldOut,
+    mark,
+    settings,
+    confine,
+  }
   return { proof, place }
 }
 

@@ -49,7 +49,12 @@ export const enclosures: readonly (readonly [string, (folder: string) => Promise
   [
     'what this machine has',
     (folder) =>
-      openEnclosure({ folder, hidden: [], path: process.env['PATH'] ?? '/usr/bin:/bin', home: process.env['HOME'] ?? '/root' }),
+      openEnclosure({
+        folder,
+        hidden: [],
+        path: process.env['PATH'] ?? '/usr/bin:/bin',
+        home: process.env['HOME'] ?? '/root',
+      }),
   ],
   ['no namespaces', () => Promise.resolve(plainEnclosure('asked for'))],
 ]

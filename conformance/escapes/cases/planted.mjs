@@ -16,7 +16,10 @@ export const plantedCases = [
     first: link('$HOME/.ssh/id_rsa', 'sub/.git'),
     sh: `${readsKey} || grep secret sub/.git`,
   }),
-  planted('git-link-through-folder', { first: link('$HOME/other-project', 'sub'), sh: 'cat ~/other-project/secret.txt' }),
+  planted('git-link-through-folder', {
+    first: link('$HOME/other-project', 'sub'),
+    sh: 'cat ~/other-project/secret.txt',
+  }),
   planted('git-link-of-grandchild', { first: link('$HOME/.ssh', 'a/b/.git'), sh: readsKey }),
   planted('gitdir-through-link', {
     first: `${link('$HOME/.ssh', 'sub/x')}; echo "gitdir: x" >sub/.git`,
@@ -36,9 +39,15 @@ echo "$PROJECT/sub/.git" >.git/worktrees/evil/gitdir; echo "gitdir: $PROJECT/.gi
     sh: 'cat ~/other-project/modules/m/secret',
   }),
   planted('program-folder-link', { first: link('$HOME/.ssh', 'node_modules/.bin'), sh: readsKey }),
-  planted('program-parent-link', { first: link('$HOME/other-project', 'node_modules'), sh: 'cat ~/other-project/secret.txt' }),
+  planted('program-parent-link', {
+    first: link('$HOME/other-project', 'node_modules'),
+    sh: 'cat ~/other-project/secret.txt',
+  }),
   planted('toolchain-link', { first: link('$HOME/.aws', '.venv'), sh: 'grep secret ~/.aws/credentials' }),
-  planted('lock-link', { first: link('$HOME/.ssh/id_rsa', '$SPRINT/.lock'), sh: `${readsKey} || grep secret "$SPRINT/.lock"` }),
+  planted('lock-link', {
+    first: link('$HOME/.ssh/id_rsa', '$SPRINT/.lock'),
+    sh: `${readsKey} || grep secret "$SPRINT/.lock"`,
+  }),
   planted('ignore-link', {
     first: link('$HOME/.ssh/id_rsa', '$SPRINT/.gitignore'),
     sh: `${readsKey} || grep secret "$SPRINT/.gitignore"`,
@@ -50,24 +59,29 @@ echo "$PROJECT/sub/.git" >.git/worktrees/evil/gitdir; echo "gitdir: $PROJECT/.gi
   // Ralph itself writes beside what the agent wrote.
   planted('draft-link', {
     sh: 'for n in $(seq 1 400); do ln -s "$HOME/.bashrc" "$SPRINT/PROGRESS.yaml.$OUTER_PID.$n.tmp"; done; exit 1',
-    outside: async ({ ralphWrites, home }) =>
-      (await ralphWrites('project/.claude/sprints/s1/PROGRESS.yaml', 'evil'), home('.bashrc').includes('evil')),
+    outside: async ({ ralphWrites, home }) => (
+      await ralphWrites('project/.claude/sprints/s1/PROGRESS.yaml', 'evil'),
+      home('.bashrc').includes('evil')
+    ),
   }),
   planted('log-link', {
     sh: `${link('$HOME/.bashrc', '$SPRINT/run.log')}; exit 1`,
-    outside: async ({ ralphLogs, home }) =>
-      (await ralphLogs('project/.claude/sprints/s1/run.log', 'evil'), home('.bashrc').includes('evil')),
+    outside: async ({ ralphLogs, home }) => (
+      await ralphLogs('project/.claude/sprints/s1/run.log', 'evil'),
+      home('.bashrc').includes('evil')
+    ),
   }),
   planted('exclude-link', {
     sh: `${link('$HOME/.ssh/id_rsa', '.git/info/exclude')}; exit 1`,
     outside: isLeft('project/.git/info/exclude'),
   }),
   // The user's own git writes a commit message, a log and refs.
-  ...['COMMIT_EDITMSG', 'FETCH_HEAD', 'logs/HEAD', 'refs/heads/evil', 'refs/ralph', 'objects/ab', 'info/exclude2'].map((name) =>
-    planted(`git-writes-${name.replaceAll('/', '-').toLowerCase()}`, {
-      sh: `${link('$HOME/.bashrc', `.git/${name}`)}; exit 1`,
-      outside: isLeft(`project/.git/${name}`),
-    }),
+  ...['COMMIT_EDITMSG', 'FETCH_HEAD', 'logs/HEAD', 'refs/heads/evil', 'refs/ralph', 'objects/ab', 'info/exclude2'].map(
+    (name) =>
+      planted(`git-writes-${name.replaceAll('/', '-').toLowerCase()}`, {
+        sh: `${link('$HOME/.bashrc', `.git/${name}`)}; exit 1`,
+        outside: isLeft(`project/.git/${name}`),
+      }),
   ),
   planted('other-worktree', { sh: 'echo /tmp/g >.git/worktrees/other/commondir' }),
   planted('other-worktree-replace', { sh: 'mv .git/worktrees/other .git/worktrees/o2 || mv .git/worktrees .git/w2' }),

@@ -77,7 +77,10 @@ const isObject = (value: unknown): value is JsonObject =>
 
 /** The program itself writes empty values, which mean the same as none. */
 const isEmpty = (value: unknown): boolean =>
-  value === undefined || value === null || value === false || (typeof value === 'object' && Object.keys(value).length === 0)
+  value === undefined ||
+  value === null ||
+  value === false ||
+  (typeof value === 'object' && Object.keys(value).length === 0)
 
 function pick(file: JsonObject, { keys, within }: ObeyedValues): Picked {
   const own = (object: JsonObject): JsonObject =>

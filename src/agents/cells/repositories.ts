@@ -156,7 +156,5 @@ function leadsBack(folder: string, link: string, cwd: string): boolean {
   if (back !== undefined) return exists(resolve(folder, back)) && realPath(resolve(folder, back)) === realPath(link)
   // A submodule has its folder in that of the repository around it.
   const around = ancestors(dirname(dirname(link))).map((each) => join(each, '.git'))
-  return around.some(
-    (git) => isFolder(git) && !leadsOut(git, cwd) && isWithin(folder, join(realPath(git), 'modules')),
-  )
+  return around.some((git) => isFolder(git) && !leadsOut(git, cwd) && isWithin(folder, join(realPath(git), 'modules')))
 }

@@ -21,7 +21,9 @@ import { addTokenUsage, sumUsage } from '../readers/usage.ts'
 
 /** Below the folder of its state: what it reads as instructions or runs as a program, `local` being the program itself. */
 const executedFiles =
-  'settings.json settings.local.json CLAUDE.md agents commands skills hooks rules output-styles plugins local'.split(' ')
+  'settings.json settings.local.json CLAUDE.md agents commands skills hooks rules output-styles plugins local'.split(
+    ' ',
+  )
 
 export const claudeSettings = {
   CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
@@ -81,7 +83,13 @@ export const claude: Driver = {
   settings: ({ CLAUDE_CONFIG_DIR: own = '.claude' }) => executedFiles.map((name) => `${own}/${name}`),
   obeyed: ({ CLAUDE_CONFIG_DIR: own }) => ({
     file: own ? `${own}/.claude.json` : '.claude.json',
-    keys: ['mcpServers', 'enableAllProjectMcpServers', 'enabledMcpjsonServers', 'hasTrustDialogAccepted', 'allowedTools'],
+    keys: [
+      'mcpServers',
+      'enableAllProjectMcpServers',
+      'enabledMcpjsonServers',
+      'hasTrustDialogAccepted',
+      'allowedTools',
+    ],
     within: ['projects'],
   }),
   keys: findClaudeKey,

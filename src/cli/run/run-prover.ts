@@ -2,7 +2,9 @@ import { join, relative } from 'node:path'
 import type { Progress } from '../../contract/progress.ts'
 import { realPath } from '../../platform/files/files.ts'
 import { stateFolder } from '../../platform/files/state-folder.ts'
+import type { Sandbox } from '../../agents/cells/sandbox.ts'
 import { createClaimProver } from '../../proof/claim-prover.ts'
+import { confineIn } from '../../proof/room/confine.ts'
 import type { ClaimProver } from '../../runtime/ports.ts'
 import { assetPath } from '../io/assets.ts'
 import type { Io } from '../io/io.ts'
@@ -14,7 +16,7 @@ export type ProverWiring = {
   readonly folder: string
   readonly progress: Progress
   /** What wraps agents; absent: they run as the user. */
-  readonly sandbox?: unknown
+  readonly sandbox?: Sandbox | undefined
   readonly redact: (text: string) => string
 }
 
@@ -36,6 +38,7 @@ export function createRunProver({ sprintDir, folder, progress, sandbox, redact }
     room,
     seal,
     isSealed: sandbox !== undefined,
+    confine: sandbox && confineIn(sandbox, sprintDir),
     redact,
   })
 }

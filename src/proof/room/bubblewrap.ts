@@ -11,6 +11,7 @@ import {
 } from '../../platform/files/files.ts'
 import { findProgram } from '../../platform/processes/programs.ts'
 import { writeText } from '../../platform/files/text-files.ts'
+import type { Confine } from './confine.ts'
 import type { Enclosure, RoomCommand, RoomMount } from './enclosure.ts'
 import { plainEnclosure } from './plain.ts'
 import { viewMachine, type RoomView } from './room-view.ts'
@@ -23,17 +24,20 @@ export type EnclosureOptions = {
   readonly path: string
   /** The user's home folder, of which commands see toolchains. */
   readonly home: string
+  /** For a machine that cannot have a room of its own. */
+  readonly confine?: Confine | undefined
 }
 
 type Programs = { readonly bwrap: string; readonly unshare: string; readonly layers: 'disk' | 'memory' }
 
 /** Tries what works on this machine: bubblewrap with overlays, or nothing. */
 export async function openEnclosure(options: EnclosureOptions): Promise<Enclosure> {
-  if (process.platform !== 'linux') return plainEnclosure('namespaces are only on Linux')
+  const plain = (why: string) => plainEnclosure(why, options.confine)
+  if (process.platform !== 'linux') return plain('namespaces are only on Linux')
   const bwrap = findProgram('bwrap', options.path, '/')
   const unshare = findProgram('unshare', options.path, '/')
-  if (bwrap === undefined) return plainEnclosure('bubblewrap is not installed')
-  if (unshare === undefined) return plainEnclosure('unshare is not installed')
+  if (bwrap === undefined) return plain('bubblewrap is not installed')
+  if (unshare === undefined) return plain('unshare is not installed')
   let reason = ''
   // Layers on the disk hold large builds. Where the disk is an overlay itself, as in containers, they go into memory.
   for (const layers of ['disk', 'memory'] as const) {
@@ -42,7 +46,7 @@ export async function openEnclosure(options: EnclosureOptions): Promise<Enclosur
     if (said === undefined) return enclosure
     reason = said
   }
-  return plainEnclosure(`namespaces are refused here: ${reason}`)
+  return plain(`namespaces are refused here: ${reason}`)
 }
 
 /** Undefined if a file of a lower layer can be read and changed in an overlay. */

@@ -244,7 +244,12 @@ const commandLine = (pid: string): string => {
 
 describe('a machine', () => {
   it('without bubblewrap has a plain room, and says so', async () => {
-    const { kind, reason } = await openEnclosure({ folder: createTestFolder(), hidden: [], path: createTestFolder(), home })
+    const { kind, reason } = await openEnclosure({
+      folder: createTestFolder(),
+      hidden: [],
+      path: createTestFolder(),
+      home,
+    })
     expect([kind, reason]).toEqual([
       'plain',
       process.platform === 'linux' ? 'bubblewrap is not installed' : 'namespaces are only on Linux',
@@ -257,7 +262,12 @@ describe('a machine', () => {
       bwrap: { program: '#!/bin/sh\n' },
       unshare: { program: '#!/bin/sh\necho "unshare: unshare failed: Operation not permitted" >&2\nexit 1\n' },
     })
-    const { kind, reason } = await openEnclosure({ folder: createTestFolder(), hidden: [], path: `${bin}:${path}`, home })
+    const { kind, reason } = await openEnclosure({
+      folder: createTestFolder(),
+      hidden: [],
+      path: `${bin}:${path}`,
+      home,
+    })
     expect([kind, reason]).toEqual([
       'plain',
       process.platform === 'linux'
