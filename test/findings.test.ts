@@ -121,7 +121,7 @@ const findings: readonly (readonly [number: string, finding: string, file: strin
   [
     'N8',
     'an agent waits behind a dead proxy',
-    'src/agents/cells/forwarder.test.ts',
+    'src/agents/cells/network/forwarder.test.ts',
     'ends the program if the proxy is gone',
   ],
 ]

@@ -226,7 +226,7 @@ const lookFromOutside = async ({ ralph, services }, { base, left, asked }, end) 
 async function runDetached(ralph, log, text) {
   const job = { file: '/bin/echo', args: [text], cwd: '/', env: {}, log }
   const started = await ralph.startDetached(job).catch(() => undefined)
-  while (started && started.exitCode() === undefined) await sleep(20)
+  if (started) while (started.exitCode() === undefined) await sleep(20)
 }
 
 const read = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : '')

@@ -1,4 +1,4 @@
-import type { Command } from './cell.ts'
+type Program = { readonly file: string; readonly args: readonly string[] }
 
 /** The port of the proxy in every cell. */
 export const proxyPort = 3128
@@ -20,7 +20,7 @@ const defaultPatience = 30
  * The command with a forwarder from the cell's loopback to the proxy's socket. It listens before the program starts and ends
  * with it. By perl it costs a few milliseconds; by Node, where there is no perl, about a hundred.
  */
-export function withForwarder(command: Command, options: ForwarderOptions): Command {
+export function withForwarder<P extends Program>(command: P, options: ForwarderOptions): P {
   const { perl, socket, ports, patienceSeconds = defaultPatience } = options
   const words = [socket, `${patienceSeconds}`, [proxyPort, ...ports].join(','), command.file, ...command.args]
   return perl === undefined

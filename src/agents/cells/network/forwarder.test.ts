@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { createTestFolder } from '../../../test/support/folder.ts'
+import { createTestFolder } from '../../../../test/support/folder.ts'
 import { withForwarder } from './forwarder.ts'
 
 /** It kills every process that it sees, so it runs in a PID namespace or not at all. */
