@@ -23,40 +23,40 @@ const parts = {
   room: {},
   'large-room': { file: 'room.mjs', args: ['--json', '--files', '100000', '--rounds', '3'] },
   claim: {},
-  backend: { file: 'backend-run.mjs', flags: ['--expose-gc'], args: hundredAgents, rowsOf: backendRows },
+  backend: { file: 'backend-run.mjs', flags: ['--expose-gc'], args: hundredAgents, toRows: backendRows },
   events: {
     file: 'backend-run.mjs',
     flags: ['--expose-gc'],
     args: [...hundredAgents, '--events', '10000', '--viewers', '200'],
-    rowsOf: backendRows,
+    toRows: backendRows,
   },
   fanout: {},
-  page: { args: [], rowsOf: pageRows },
+  page: { args: [], toRows: pageRows },
 }
 
 /** Rows of every part, in this order; a part that fails becomes one row with the reason, and the others continue. */
 async function measureAll(names, { isLong }) {
   const rows = []
   for (const [index, name] of names.entries()) {
-    const begun = performance.now()
+    const startedAt = performance.now()
     process.stderr.write(`${name} (${index + 1} of ${names.length})\n`)
     const found = await measurePart(name, { isLong })
     rows.push(...found)
-    const seconds = ((performance.now() - begun) / 1000).toFixed(0)
+    const seconds = ((performance.now() - startedAt) / 1000).toFixed(0)
     process.stderr.write(found.some(({ failed }) => failed) ? `  failed: ${found[0].failed}\n` : `  ${seconds} s\n`)
   }
   return rows
 }
 
 async function measurePart(name, { isLong }) {
-  const { file = `${name}.mjs`, flags = [], args = ['--json'], long = [], rowsOf = allRows } = parts[name]
+  const { file = `${name}.mjs`, flags = [], args = ['--json'], long = [], toRows = allRows } = parts[name]
   try {
     const printed = await output(file, flags, [...args, ...(isLong ? long : [])])
     const json = printed.stdout
       .split('\n')
       .filter((line) => /^[[{]/.test(line))
       .map((line) => JSON.parse(line))
-    const found = rowsOf({ json, text: printed.stdout })
+    const found = toRows({ json, text: printed.stdout })
     const reason = printed.stderr
       .trim()
       .split('\n')
@@ -112,14 +112,14 @@ async function output(file, flags, args) {
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: patienceMs,
   })
-  const said = { stdout: '', stderr: '' }
-  child.stdout.setEncoding('utf8').on('data', (text) => (said.stdout += text))
+  const outputs = { stdout: '', stderr: '' }
+  child.stdout.setEncoding('utf8').on('data', (text) => (outputs.stdout += text))
   child.stderr.setEncoding('utf8').on('data', (text) => {
-    said.stderr += text
+    outputs.stderr += text
     process.stderr.write(text)
   })
   const exit = await new Promise((resolve) => child.on('close', (code, signal) => resolve(code ?? signal)))
-  return { ...said, exit }
+  return { ...outputs, exit }
 }
 
 function page(rows, on) {

@@ -123,8 +123,8 @@ for (let index = 0; index < option.agents; index++) {
   const workspace = { kind: 'folder', path: '/' }
   const agent = { id, name: 'a', machineId, workspace, program: 'claude', account: id, state: 'idle' }
   await database.db.insert(agents).values({ ...agent, createdAt: Date.now() })
-  const wanted = { taskDescription: 'work', ifBusy: 'queue', doneWhen: [], limits: {} }
-  const progress = { ...notesProgress(sprintId, wanted), checkpoint: false }
+  const options = { taskDescription: 'work', ifBusy: 'queue', doneWhen: [], limits: {} }
+  const progress = { ...createNotesProgress(sprintId, options), checkpoint: false }
   await createFleetSprint(fleet, id, { id: sprintId, progress, by: { name: 'bench' } })
 }
 

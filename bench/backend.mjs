@@ -31,16 +31,16 @@ const runs = [
 ]
 
 function run({ agents, more }, url) {
-  const given = { agents, 'prompt-ms': Math.round((agents / rate) * 1000), seconds: values.seconds }
-  const args = Object.entries(given).flatMap(([name, value]) => [`--${name}`, `${value}`])
+  const settings = { agents, 'prompt-ms': Math.round((agents / rate) * 1000), seconds: values.seconds }
+  const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, `${value}`])
   const env = { ...process.env, ...(url ? { DATABASE_URL: url } : { DATABASE_URL: '' }) }
   const stdio = ['ignore', 'pipe', 'inherit']
-  const said = execFileSync(process.execPath, ['--expose-gc', script, ...args, ...more], {
+  const output = execFileSync(process.execPath, ['--expose-gc', script, ...args, ...more], {
     env,
     stdio,
     encoding: 'utf8',
   })
-  return JSON.parse(said.trim().split('\n').at(-1))
+  return JSON.parse(output.trim().split('\n').at(-1))
 }
 
 const server = values.only === 'embedded' ? undefined : await startPostgres()

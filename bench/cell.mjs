@@ -60,13 +60,13 @@ async function startAgent({ base, sprintDir, kind }, number, sandbox) {
   const driver = { name: 'claude', state: () => ['.claude'], settings: () => ['.claude/settings.json'] }
   const env = { PATH: process.env.PATH, HOME: join(base, 'home') }
   const command = { file: '/bin/sh', args: ['-c', 'date +%s%N >started'], env }
-  const begun = performance.timeOrigin + performance.now()
+  const startedAt = performance.timeOrigin + performance.now()
   const program = (await sandbox?.around(command, { driver, folder, sprintDir, cwd })) ?? command
   const job = { folder, ...program, cwd, stdin: '', files: {}, mark: folder }
   const quiet = { onOutput: () => {}, overdue: () => undefined, signal: AbortSignal.timeout(60_000) }
   await superviseProcess({ ...job, ...quiet })
   await sandbox?.clear({ folder, sprintDir })
-  return Number(readFileSync(join(cwd, 'started'), 'utf8')) / 1e6 - begun
+  return Number(readFileSync(join(cwd, 'started'), 'utf8')) / 1e6 - startedAt
 }
 
 await printIfMain(import.meta.url, measure)

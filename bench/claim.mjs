@@ -36,9 +36,9 @@ export async function measure({ seconds = option('seconds', 10) } = {}) {
 }
 
 async function takeTime(act) {
-  const begun = performance.now()
+  const startedAt = performance.now()
   await act()
-  return performance.now() - begun
+  return performance.now() - startedAt
 }
 
 const check = { run: 'npm test', timeout: 600_000, eachIteration: false, protect: false }

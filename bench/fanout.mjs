@@ -18,19 +18,19 @@ import { median, option, printIfMain, row } from './measure.mjs'
 
 export async function measure({ viewers = option('viewers', 200), rounds = option('rounds', 60) } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'ralph-bench-'))
-  const backend = await aBackend(folder)
+  const backend = await startBackend(folder)
   try {
-    const agentId = await anAgent(backend)
-    const heard = counter(viewers)
+    const agentId = await insertAgent(backend)
+    const countFrames = createFrameCounter(viewers)
     const sockets = []
     // Several users: one user would hit the rate limit.
-    const cookies = await Promise.all(Array.from({ length: Math.ceil(viewers / 50) }, () => aSession(backend)))
+    const cookies = await Promise.all(Array.from({ length: Math.ceil(viewers / 50) }, () => createSession(backend)))
     for (let n = 0; n < viewers; n++)
-      sockets.push(await aViewer(backend, { agentId, cookie: cookies[n % cookies.length], heard }))
+      sockets.push(await openViewer(backend, { agentId, cookie: cookies[n % cookies.length], countFrames }))
     // The first rounds also warm up the program.
     const times = []
-    for (let seq = 1; seq <= rounds + 10; seq++) times.push(await happen(backend, { agentId, seq, heard }))
-    const burst = await happen(backend, { agentId, seq: rounds + 11, heard, howMany: 50 })
+    for (let seq = 1; seq <= rounds + 10; seq++) times.push(await emitEvents(backend, { agentId, seq, countFrames }))
+    const burst = await emitEvents(backend, { agentId, seq: rounds + 11, countFrames, howMany: 50 })
     for (const socket of sockets) socket.destroy()
     const measured = times.slice(10).toSorted((a, b) => a - b)
     return [
@@ -44,7 +44,7 @@ export async function measure({ viewers = option('viewers', 200), rounds = optio
   }
 }
 
-function aBackend(folder) {
+function startBackend(folder) {
   writeFileSync(join(folder, 'index.html'), '<!doctype html>')
   return openBackend({
     host: '127.0.0.1',
@@ -63,7 +63,7 @@ function aBackend(folder) {
   })
 }
 
-async function anAgent({ database: { db } }) {
+async function insertAgent({ database: { db } }) {
   const [machineId, id] = [randomUUID(), randomUUID()]
   await db.insert(machines).values({ id: machineId, name: 'm', status: 'active', createdAt: 1 })
   const workspace = { kind: 'folder', path: '/' }
@@ -72,14 +72,14 @@ async function anAgent({ database: { db } }) {
   return id
 }
 
-async function aSession({ database }) {
+async function createSession({ database }) {
   const id = randomUUID()
   await database.db.insert(users).values({ id, name: id, role: 'admin', createdAt: 1, subject: id })
   return `ralph-session=${await createAuthentication(database, Date.now).createSession(id, 'oidc')}`
 }
 
 /** Resolves when the stream is open. Counts the frames with the expected event. */
-function aViewer({ origin }, { agentId, cookie, heard }) {
+function openViewer({ origin }, { agentId, cookie, countFrames }) {
   const { hostname, port, host } = new URL(origin)
   const socket = connect({ host: hostname, port: Number(port), noDelay: true })
   return new Promise((resolve, reject) => {
@@ -88,33 +88,33 @@ function aViewer({ origin }, { agentId, cookie, heard }) {
     socket.once('data', (head) =>
       String(head).includes(' 200 ') ? resolve(socket) : reject(new Error(String(head).slice(0, 200))),
     )
-    socket.on('data', (bytes) => heard(bytes))
+    socket.on('data', (bytes) => countFrames(bytes))
     socket.write(`GET /api/events?agentId=${agentId} HTTP/1.1\r\nhost: ${host}\r\ncookie: ${cookie}\r\n\r\n`)
   })
 }
 
-const mark = Buffer.from('"what-everybody-waits-for"')
+const mark = Buffer.from('"the-awaited-note"')
 
 /** `waitFor(n)` resolves when every viewer has received n more frames with the mark. */
-function counter(viewers) {
+function createFrameCounter(viewers) {
   let left = 0
   let done = () => {}
-  const heard = (bytes) => {
+  const countFrames = (bytes) => {
     for (let at = bytes.indexOf(mark); at !== -1; at = bytes.indexOf(mark, at + 1)) left--
     if (left <= 0) done()
   }
-  heard.waitFor = (frames) =>
+  countFrames.waitFor = (frames) =>
     new Promise((resolve) => {
       left = frames * viewers
       done = resolve
     })
-  return heard
+  return countFrames
 }
 
 /** As machines report: rows, then the signal. In ms from the end of the insert. */
-async function happen({ database }, { agentId, seq, heard, howMany = 1 }) {
-  const all = heard.waitFor(howMany)
-  const payload = { type: 'note', level: 'info', text: 'what-everybody-waits-for' }
+async function emitEvents({ database }, { agentId, seq, countFrames, howMany = 1 }) {
+  const all = countFrames.waitFor(howMany)
+  const payload = { type: 'note', level: 'info', text: 'the-awaited-note' }
   const rows = Array.from({ length: howMany }, (_, n) => ({
     kind: 'event',
     agentId,
@@ -123,10 +123,10 @@ async function happen({ database }, { agentId, seq, heard, howMany = 1 }) {
     payload,
   }))
   await database.db.insert(events).values(rows)
-  const begun = performance.now()
+  const startedAt = performance.now()
   database.signals.give(eventsTopic, '')
   await Promise.race([all, tooLong()])
-  return performance.now() - begun
+  return performance.now() - startedAt
 }
 
 async function tooLong() {

@@ -154,19 +154,19 @@ async function recovery(dir, { env, cwd }) {
   const start = () =>
     spawn(process.execPath, [ralph, 'run', dir, '--json'], { env, cwd, stdio: ['ignore', 'pipe', 'ignore'] })
   const killed = start()
-  await said(killed, '"iteration-started"')
+  await waitForWord(killed, '"iteration-started"')
   killed.kill('SIGKILL')
-  const begun = performance.now()
+  const startedAt = performance.now()
   const next = start()
-  await said(next, '"sprint-started"')
-  const took = performance.now() - begun
+  await waitForWord(next, '"sprint-started"')
+  const took = performance.now() - startedAt
   const ended = once(next, 'close')
   next.kill('SIGTERM')
   await ended
   return took
 }
 
-async function said(child, word) {
+async function waitForWord(child, word) {
   for await (const text of child.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false }))
     if (text.includes(word)) return child.stdout.resume()
   throw new Error(`ralph run ended without ${word}`)

@@ -30,7 +30,7 @@ const { values } = parseArgs({
     baseline: { type: 'string', default: fileURLToPath(new URL('baseline.json', import.meta.url)) },
   },
 })
-const begun = performance.now()
+const startedAt = performance.now()
 const names = values.only.split(',')
 const known = values.write ? {} : JSON.parse(readFileSync(values.baseline, 'utf8'))
 const found = []
@@ -43,7 +43,7 @@ for (const name of names) {
 }
 if (values.write) writeBaseline(found)
 else compare(found)
-process.stderr.write(`${((performance.now() - begun) / 1000).toFixed(0)} s\n`)
+process.stderr.write(`${((performance.now() - startedAt) / 1000).toFixed(0)} s\n`)
 
 async function sturdy(name) {
   return (await parts[name]()).filter(({ sturdy }) => sturdy).map((row) => ({ ...row, part: name }))
@@ -58,7 +58,7 @@ function compare(rows) {
   for (const { part, name, value, unit, ...rest } of rows) {
     const isBad = isWorse({ part, name, value, ...rest })
     const baseline = known[part]?.[name]
-    const against = baseline === undefined ? 'not in the baseline: write it anew' : `baseline ${baseline}`
+    const against = baseline === undefined ? 'not in the baseline: write it again' : `baseline ${baseline}`
     console.log(`${isBad ? '✗' : '✓'} ${name}: ${value} ${unit}, ${against}`)
   }
   const missing = names.flatMap((part) =>

@@ -1,6 +1,7 @@
 // What does a long sprint cost at rest? Writes 20,000 iterations through the real loop, journal, event log and packing, each with an
 // agent, a hook and a check whose files are as those of a real one; then counts files and bytes, and times the commands that read it.
-// Usage: npm run bench -- history [-- --iterations 20000] [-- --json]
+// Usage: npm run bench -- history [-- --iterations 20000] [-- --unpacked] [-- --json]
+//   --unpacked: as version 0.1 left it, with a folder per attempt, before the first run of this version
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,20 +16,24 @@ import { benchEnv, memoryFolder, option, printIfMain, ralph, row, timed } from '
 
 const fold = (progress, fact) => advance(progress, fact).progress
 
-export async function measure({ iterations = option('iterations', 20_000) } = {}) {
+export async function measure({
+  iterations = option('iterations', 20_000),
+  isUnpacked = process.argv.includes('--unpacked'),
+} = {}) {
   const work = process.env.BENCH_FOLDER ?? memoryFolder()
   const project = join(work, 'project')
   const sprintDir = join(project, '.claude', 'sprints', 'long')
   process.env.RALPH_HOME = join(work, '.ralph')
   const place = { env: { ...benchEnv(work), RALPH_HOME: process.env.RALPH_HOME }, cwd: project }
   try {
-    if (!existsSync(sprintDir)) await writeHistory(sprintDir, iterations, place)
+    if (!existsSync(sprintDir)) await writeHistory(sprintDir, { iterations, isUnpacked }, place)
     const { files, bytes } = [sprintDir, stateFolder(sprintDir)].map(countFiles).reduce(add)
     const command = (words) => timed(`node ${ralph} ${words}`, place).cpu / 1000
-    const many = `${iterations.toLocaleString('en')} iterations`
+    const many = `${iterations.toLocaleString('en')} ${isUnpacked ? 'unpacked ' : ''}iterations`
+    const most = (atMost) => (isUnpacked ? {} : { atMost })
     return [
-      row(`${many} at rest`, files, 'files', { atMost: 5000 }),
-      row(`${many} at rest`, bytes / 1e6, 'MB', { atMost: 200 }),
+      row(`${many} at rest`, files, 'files', most(5000)),
+      row(`${many} at rest`, bytes / 1e6, 'MB', most(200)),
       row(`ralph doctor at ${many}, CPU`, command('doctor long'), 's', { atMost: 2 }),
       row(`ralph status --all at ${many}, CPU`, command('status long --all'), 's', { atMost: 2 }),
       row(`ralph logs at ${many}, CPU`, command('logs long'), 's', { atMost: 2 }),
@@ -61,7 +66,7 @@ const line = (n) =>
 const report = `\`\`\`json\n${JSON.stringify({ status: 'continue', summary: 'did one thing', pendingSteps: [] })}\n\`\`\``
 const usage = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 }
 
-async function writeHistory(sprintDir, iterations, { env, cwd }) {
+async function writeHistory(sprintDir, { iterations, isUnpacked }, { env, cwd }) {
   mkdirSync(sprintDir, { recursive: true })
   const settings = {
     workflow: 'ralph',
@@ -77,7 +82,9 @@ async function writeHistory(sprintDir, iterations, { env, cwd }) {
   execFileSync('node', [ralph, 'compile', sprintDir], { env, cwd, stdio: 'inherit' })
   const { store, progress } = await openSprintStore({ sprintDir, fold, now: Date.now })
   const events = await openSprintEvents({ sprintDir, store, now: Date.now })
-  const housekeeping = createHousekeeping({ project: cwd, sprintDir, sprintId: 'long', now: Date.now })
+  const housekeeping = isUnpacked
+    ? { onIterationEnd() {}, async finish() {} }
+    : createHousekeeping({ project: cwd, sprintDir, sprintId: 'long', now: Date.now })
   const run = runSprint(progress, createPorts(sprintDir, { store, events, housekeeping }), {
     type: 'started',
     at: Date.now(),

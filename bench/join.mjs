@@ -42,7 +42,7 @@ try {
     run(homes.backend, 'machine', 'token', '--json').stdout,
   ).command.split(' ')
 
-  const begun = performance.now()
+  const startedAt = performance.now()
   const where = ['--backend', backend, '--roots', folder, '--json']
   const { machineId } = JSON.parse(run(homes.machine, 'agents-server', 'join', joinToken, ...where).stdout)
   const joined = performance.now()
@@ -57,10 +57,10 @@ try {
   const ended = performance.now()
   console.log(
     JSON.stringify({
-      joinMs: ms(begun, joined),
+      joinMs: ms(startedAt, joined),
       reachableMs: ms(joined, reachable),
       promptMs: ms(reachable, ended),
-      joinToFirstPromptMs: ms(begun, ended),
+      joinToFirstPromptMs: ms(startedAt, ended),
     }),
   )
 } finally {

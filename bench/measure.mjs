@@ -52,10 +52,10 @@ export function option(name, otherwise) {
 
 /** Wall and CPU time of a shell command and everything it starts, in ms. */
 export function timed(command, { env, cwd }) {
-  const begun = performance.now()
+  const startedAt = performance.now()
   // bash's `times` prints user and system time of its children.
   const { stdout } = spawnSync('bash', ['-c', `{ ${command}\n} >/dev/null 2>&1; times`], { env, cwd, encoding: 'utf8' })
-  const wall = performance.now() - begun
+  const wall = performance.now() - startedAt
   const children = stdout.trim().split('\n').at(-1) ?? ''
   const cpu = [...children.matchAll(/(\d+)m([\d.]+)s/g)].reduce((sum, [, m, s]) => sum + m * 60_000 + s * 1000, 0)
   return { wall, cpu }

@@ -1,12 +1,24 @@
 // Ralph beside its peers on npm, with the same agents: what an iteration costs, and what happens when the agent misbehaves.
-// Writes its part of docs/benchmarks.md. Usage: npm run bench:peers     a few minutes; installs the peers into .cache/peers
+// Writes its part of docs/benchmarks.md; use a quiet machine. Takes about ten minutes and installs the peers into .cache/peers.
+// Usage: npm run bench:peers [-- --rounds 4]
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { conformance } from '../conformance/run.mjs'
-import { benchEnv, endlessSprint, least, machine, median, printProgress, ralph, timed, tinyAgent } from './measure.mjs'
+import {
+  benchEnv,
+  diskFolder,
+  endlessSprint,
+  machine,
+  median,
+  memoryFolder,
+  option,
+  printProgress,
+  ralph,
+  timed,
+  tinyAgent,
+} from './measure.mjs'
 import { today, versions, writePart } from './page-part.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -14,6 +26,7 @@ const peers = join(root, '.cache/peers')
 const pinned = { 'ralph-tui': '0.11.0', 'ralphy-cli': '4.7.2', bun: '1.4.4' }
 const faults = ['lie', 'limit', 'crash', 'echo', 'empty', 'kill']
 const [few, many] = [20, 120]
+const rounds = option('rounds', 4)
 const windowSeconds = 60
 const on = machine()
 let agentIn
@@ -58,11 +71,11 @@ writePart('peers', text)
 console.log(text)
 
 function install() {
-  const versionOf = (name) => {
+  const readVersion = (name) => {
     const file = join(peers, 'node_modules', name, 'package.json')
     return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).version : undefined
   }
-  const missing = Object.entries(pinned).filter(([name, version]) => versionOf(name) !== version)
+  const missing = Object.entries(pinned).filter(([name, version]) => readVersion(name) !== version)
   if (missing.length === 0) return
   mkdirSync(peers, { recursive: true })
   const packages = Object.entries(pinned).map(([name, version]) => `${name}@${version}`)
@@ -77,34 +90,36 @@ function put(dir, name, content) {
 }
 
 /**
- * CPU per iteration: the difference between many and few, which excludes the start; the better of two rounds. Interval: the median
- * time between two starts of the agent, as recorded by the agent.
+ * Rounds in turns, each round in another order, on the disk and in memory. CPU per iteration: the difference between many and few,
+ * which excludes the start. Interval: the median time between two starts of the agent, as recorded by the agent.
  */
 function costs() {
-  const work = mkdtempSync(join(tmpdir(), 'ralph-bench-'))
-  // A sandbox lets an agent write only in its working folder.
-  const times = join(work, 'times')
-  const place = { env: benchEnv(work), cwd: work }
-  try {
-    agentIn = tinyAgent(work, times)
-    const bare = (count) => `sh -c 'i=0; while [ $i -lt ${count} ]; do claude </dev/null; i=$((i+1)); done'`
-    const all = { 'a bare `while` loop': { runs: (_, count) => bare(count) }, ...loops }
-    return Object.entries(all).map(([name, { runs }]) => {
-      printProgress(`iterations of ${name}`)
-      writeFileSync(times, '')
-      const rounds = [1, 2].map((round) => {
-        const dir = (count) => join(work, `${name.replaceAll(/\W/g, '')}-${count}-${round}`)
-        const short = timed(runs(dir(few), few), place).cpu
-        const long = timed(runs(dir(many), many), place).cpu
-        const cpu = (long - short) / (many - few)
-        return { cpu, start: Math.max(0, short - cpu * few) }
-      })
-      const best = (field) => least(rounds.map((round) => round[field]))
-      return { name, cpu: best('cpu'), wall: interval(times), start: best('start') }
-    })
-  } finally {
-    rmSync(work, { recursive: true, force: true, maxRetries: 5 })
+  const bare = (count) => `sh -c 'i=0; while [ $i -lt ${count} ]; do claude </dev/null; i=$((i+1)); done'`
+  const all = { 'a bare `while` loop': { runs: (_, count) => bare(count) }, ...loops }
+  const samples = Object.fromEntries(Object.keys(all).map((name) => [name, { disk: [], memory: [] }]))
+  for (const [kind, create] of Object.entries({ disk: diskFolder, memory: memoryFolder })) {
+    const work = create()
+    // A sandbox lets an agent write only in its working folder.
+    const times = join(work, 'times')
+    const place = { env: benchEnv(work), cwd: work }
+    try {
+      agentIn = tinyAgent(work, times)
+      for (let round = 0; round < rounds; round++) {
+        const names = Object.keys(all)
+        for (const name of [...names.slice(round % names.length), ...names.slice(0, round % names.length)]) {
+          printProgress(`round ${round + 1} of ${rounds}, ${kind}: ${name}`)
+          const dir = (count) => join(work, `${name.replaceAll(/\W/g, '')}-${count}-${round}`)
+          const short = timed(all[name].runs(dir(few), few), place).cpu
+          writeFileSync(times, '')
+          const cpu = (timed(all[name].runs(dir(many), many), place).cpu - short) / (many - few)
+          samples[name][kind].push({ cpu, interval: interval(times), start: Math.max(0, short - cpu * few) })
+        }
+      }
+    } finally {
+      rmSync(work, { recursive: true, force: true, maxRetries: 5 })
+    }
   }
+  return Object.entries(samples).map(([name, found]) => ({ name, ...found }))
 }
 
 function interval(file) {
@@ -123,13 +138,13 @@ async function misbehaviour() {
 }
 
 function page() {
-  const round = (value) => (Number.isNaN(value) ? '—' : Number(value.toPrecision(2)))
-  const costRows = overheads.map(
-    ({ name, cpu, wall, start }) => `| ${name} | ${round(cpu)} | ${round(wall)} | ${round(start)} |`,
-  )
+  const costRows = overheads.map(({ name, disk, memory }) => {
+    const cells = [spread(disk, 'cpu'), spread(memory, 'cpu'), spread(disk, 'interval'), spread(memory, 'interval')]
+    return `| ${name} | ${cells.join(' | ')} | ${spread(disk, 'start')} |`
+  })
   const names = [...verdicts.keys()]
   const faultRows = verdicts.get('Ralph Mode').map(({ agent }, index) => {
-    const cells = names.map((name) => told(verdicts.get(name)[index]))
+    const cells = names.map((name) => formatVerdict(verdicts.get(name)[index]))
     return `| ${agent} | ${cells.join(' | ')} |`
   })
   const kept = names.map(
@@ -142,11 +157,11 @@ ${on}. Wall times depend on what else the machine does; CPU times and counts har
 
 ### What an iteration costs
 
-The same agent, which does nothing (\`bench/agent.c\`${agentIn === 'C' ? '' : `; there was no compiler here, so a ${agentIn} program`}); ${many} iterations less ${few}, so that the start is not in it; the better of two rounds; the interval is the median from one start of the agent to the next. Milliseconds. Ours
+The same agent, which does nothing (\`bench/agent.c\`${agentIn === 'C' ? '' : `; there was no compiler here, so a ${agentIn} program`}); ${many} iterations less ${few}, so that the start is not in it; ${rounds} rounds in turns, on the disk and in memory: the median, and the smallest and largest round. The interval is the median from one start of the agent to the next. Milliseconds. Ours
 writes and syncs its journal; the others run with their documented flags for speed (no pause, no tests, no commits).
 
-| loop | CPU per iteration | interval | CPU of the start |
-| --- | --- | --- | --- |
+| loop | CPU per iteration, disk | in memory | interval, disk | in memory | CPU of the start |
+| --- | --- | --- | --- | --- | --- |
 ${costRows.join('\n')}
 
 ### What happens when the agent misbehaves
@@ -162,7 +177,15 @@ ${faultRows.join('\n')}
 `
 }
 
-function told({ starts, end, left, passed, missed }) {
+/** Median, and the smallest and largest round. */
+function spread(samples, field) {
+  const values = samples.map((sample) => sample[field])
+  const round = (value) => Number(value.toPrecision(2))
+  if (values.some(Number.isNaN)) return '—'
+  return `${round(median(values))} (${round(Math.min(...values))} to ${round(Math.max(...values))})`
+}
+
+function formatVerdict({ starts, end, left, passed, missed }) {
   const what = `${starts} ${starts === 1 ? 'start' : 'starts'}, ${end === 'still going' ? end : `exit ${end}`}${left > 0 ? `, ${left} left` : ''}`
   return passed ? `✓ ${what}` : `✗ ${what}; not: ${missed.join(', ')}`
 }

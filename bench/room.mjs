@@ -61,9 +61,9 @@ async function claims({ claim, dependencies, room }, project, rounds) {
 }
 
 async function timed(act) {
-  const [begun, used] = [performance.now(), cpuMs()]
+  const [startedAt, used] = [performance.now(), cpuMs()]
   const value = await act()
-  return { value, ms: performance.now() - begun, cpu: cpuMs() - used }
+  return { value, ms: performance.now() - startedAt, cpu: cpuMs() - used }
 }
 
 /** Of this process and of all children that have ended, from clock ticks of 10 ms. */

@@ -33,12 +33,12 @@ export async function measure({ rounds = option('rounds', 5) } = {}) {
 async function startOfServe({ env, cwd }) {
   const data = join(cwd, 'data')
   mkdirSync(data, { recursive: true })
-  const begun = performance.now()
+  const startedAt = performance.now()
   const stdio = ['ignore', 'pipe', 'inherit']
   const serve = spawn(process.execPath, [ralph, 'serve', '--port', '0', '--data', data], { env, cwd, stdio })
   const ended = once(serve, 'exit')
   await Promise.race([once(serve.stdout, 'data'), ended])
-  const took = performance.now() - begun
+  const took = performance.now() - startedAt
   serve.kill()
   const [code] = await ended
   if (code !== 0) throw new Error(`ralph serve ended with ${code}`)

@@ -56,10 +56,10 @@ function putAgent(folder) {
 /** From the start of `ralph run` to the first action of the agent. */
 function startOfAgent({ env, cwd }, number) {
   const dir = endlessSprint(join(cwd, '.claude/sprints', `sprint-${number}`))
-  const begun = performance.timeOrigin + performance.now()
+  const startedAt = performance.timeOrigin + performance.now()
   timed(`node ${ralph} run ${dir} --plain`, { env, cwd })
   if (number > 0) rmSync(dir, { recursive: true })
-  return { wall: Number(readFileSync(join(cwd, 'started'), 'utf8')) / 1e6 - begun }
+  return { wall: Number(readFileSync(join(cwd, 'started'), 'utf8')) / 1e6 - startedAt }
 }
 
 await printIfMain(import.meta.url, measure)

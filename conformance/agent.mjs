@@ -80,9 +80,9 @@ export const faults = {
     return say(claimed(claim))
   },
   /** Does a part, adds a step if the referee sends one, and says that it continues. */
-  part: async ({ say, told }) => {
+  part: async ({ say, instruction }) => {
     appendFileSync('parts.txt', `${Date.now()}\n`)
-    return say(reported({ ...proceed, pendingSteps: told.step ? [{ id: null, prompt: told.step }] : [] }))
+    return say(reported({ ...proceed, pendingSteps: instruction.step ? [{ id: null, prompt: instruction.step }] : [] }))
   },
 }
 
@@ -92,16 +92,16 @@ async function main() {
   if (words.includes('--version')) return void process.stdout.write('2.1.139 (Claude Code)\n')
   if (words[0] === 'auth') return void process.stdout.write('{"loggedIn":true}\n')
   const prompt = readPrompt(words)
-  const told = options.referee ? await greet(options.referee, { hello: 'call', prompt }) : { number: 1 }
-  const fault = faults[told.fault ?? options.fault]
+  const instruction = options.referee ? await greet(options.referee, { hello: 'call', prompt }) : { number: 1 }
+  const fault = faults[instruction.fault ?? options.fault]
   if (fault === undefined) throw new Error(`--fault is one of ${Object.keys(faults).join(', ')}`)
-  const exit = await fault(readCall({ options, words, prompt, told }))
-  if (told.lingers) await forever()
-  await told.goodbye?.()
+  const exit = await fault(readCall({ options, words, prompt, instruction }))
+  if (instruction.lingers) await forever()
+  await instruction.goodbye?.()
   process.exit(exit)
 }
 
-function readCall({ options, words, prompt, told }) {
+function readCall({ options, words, prompt, instruction }) {
   const form = words.find((_, index) => words[index - 1] === '--output-format') ?? 'text'
   const session = { session_id: `conformance-${process.pid}` }
   const print = (event) => form === 'stream-json' && write(`${JSON.stringify({ ...event, ...session })}\n`)
@@ -110,10 +110,10 @@ function readCall({ options, words, prompt, told }) {
     write(form === 'text' ? `${fields.result}\n` : `${JSON.stringify(event)}\n`)
   }
   const begin = () => print({ type: 'system', subtype: 'init', model: 'conformance' })
-  const resetsAt = told.resetsAt ?? Number(options['resets-at'] ?? Date.now() / 1000 + 3600)
+  const resetsAt = instruction.resetsAt ?? Number(options['resets-at'] ?? Date.now() / 1000 + 3600)
   return {
-    number: told.number,
-    told,
+    number: instruction.number,
+    instruction,
     prompt,
     resetsAt,
     begin,

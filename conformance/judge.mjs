@@ -17,12 +17,12 @@ export async function judge({ fault, agent, plays, wants }, { loop, windowMs }) 
   const resetsAt = Math.ceil((Date.now() + resetAfterMs) / 1000)
   const referee = await openReferee(() => ({ fault: plays ?? fault, resetsAt }))
   const place = makePlace(referee.address)
-  const begun = performance.now()
+  const startedAt = performance.now()
   try {
     const first = start(loop, place)
     const exit =
       fault === 'kill' ? await killed(first, { loop, place, referee, windowMs }) : await within(first, windowMs)
-    const seconds = Math.round((performance.now() - begun) / 100) / 10
+    const seconds = Math.round((performance.now() - startedAt) / 100) / 10
     await until(() => referee.alive() === 0, graceMs)
     const seen = { calls: referee.calls, exit, left: referee.alive(), resetsAt }
     const missed = wants.filter(([, holds]) => !holds(seen)).map(([sentence]) => sentence)
@@ -110,7 +110,7 @@ async function killed({ pid, ended }, { loop, place, referee, windowMs }) {
 }
 
 async function until(holds, patienceMs) {
-  for (const begun = Date.now(); !holds() && Date.now() - begun < patienceMs;) await pause(50)
+  for (const startedAt = Date.now(); !holds() && Date.now() - startedAt < patienceMs;) await pause(50)
 }
 
 function signal(pid, name) {

@@ -16,16 +16,16 @@ export async function openReferee(decide = () => ({})) {
     socket.setEncoding('utf8').on('data', (part) => {
       text += part
       for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n')) {
-        const { hello, ...said } = JSON.parse(text.slice(0, end))
+        const { hello, ...message } = JSON.parse(text.slice(0, end))
         text = text.slice(end + 1)
         if (hello === 'over') call.isOver = true
         if (hello === 'child') socket.write('{}\n')
         if (hello !== 'call') continue
         const others = living(calls)
-        call = { number: calls.length + 1, startedAt: Date.now(), others, besides: others.length, ...said }
+        call = { number: calls.length + 1, startedAt: Date.now(), others, besides: others.length, ...message }
         calls.push(call)
-        call.told = decide(call.number, call)
-        socket.write(`${JSON.stringify({ number: call.number, ...call.told })}\n`)
+        call.instruction = decide(call.number, call)
+        socket.write(`${JSON.stringify({ number: call.number, ...call.instruction })}\n`)
       }
     })
     // Half open is dead too: the process closes it.

@@ -24,8 +24,8 @@ if (answer?.metadata?.vulnerabilities === undefined) {
 }
 
 function reason() {
-  const said = answer?.message ?? answer?.error?.summary ?? error?.message ?? stderr
-  return String(said).trim().split('\n').at(-1)?.slice(0, 200)
+  const message = answer?.message ?? answer?.error?.summary ?? error?.message ?? stderr
+  return String(message).trim().split('\n').at(-1)?.slice(0, 200)
 }
 
 function parsed(text) {

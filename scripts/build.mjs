@@ -101,8 +101,8 @@ function imports(code, extension) {
 }
 
 /** Writes only changed files, each atomically: the programs may be running. */
-function put(folder, wanted) {
-  for (const [name, text] of wanted) {
+function put(folder, files) {
+  for (const [name, text] of files) {
     const path = join(folder, name)
     if (existsSync(path) && readFileSync(path, 'utf8') === text) continue
     mkdirSync(dirname(path), { recursive: true })
@@ -110,6 +110,6 @@ function put(folder, wanted) {
     renameSync(`${path}.${process.pid}`, path)
   }
   for (const name of readdirSync(folder, { recursive: true })) {
-    if (/\.(cjs|js|json|map)$/.test(name) && !wanted.has(name)) rmSync(join(folder, name), { force: true })
+    if (/\.(cjs|js|json|map)$/.test(name) && !files.has(name)) rmSync(join(folder, name), { force: true })
   }
 }

@@ -258,8 +258,8 @@ const families = [
 ]
 
 export function errorPage() {
-  const told = new Set(groups.flatMap(({ codes }) => Object.keys(codes)))
-  const left = new Set(Object.keys(errorCodes).filter((code) => !told.has(code)))
+  const listed = new Set(groups.flatMap(({ codes }) => Object.keys(codes)))
+  const left = new Set(Object.keys(errorCodes).filter((code) => !listed.has(code)))
   return [
     '# Errors',
     '',

@@ -29,7 +29,7 @@ function describeApi() {
       .filter((operation) => operation.tags.includes(name))
       .map(
         ({ method, path, summary, 'x-needs': needs }) =>
-          `| \`${method} ${path}\` | ${cell(summary)} | ${needs === 'nobody' ? 'no sign-in' : needs} |`,
+          `| \`${method} ${path}\` | ${cell(summary)} | ${needs === 'public' ? 'no sign-in' : needs} |`,
       ),
     '',
   ])

@@ -79,13 +79,13 @@ async function take(unfinished, folder) {
 
 function run(file, args) {
   const child = spawn(file, args, { cwd: cache, stdio: ['ignore', 'ignore', 'pipe'] })
-  let said = ''
-  child.stderr.setEncoding('utf8').on('data', (text) => (said += text))
+  let output = ''
+  child.stderr.setEncoding('utf8').on('data', (text) => (output += text))
   return new Promise((done, failed) => {
     child.on('error', failed)
     child.on('close', (code) => {
       if (code === 0) done()
-      else failed(new Error(`${file} ${args[0]} ended with exit code ${code}:\n${said.trim()}`))
+      else failed(new Error(`${file} ${args[0]} ended with exit code ${code}:\n${output.trim()}`))
     })
   })
 }

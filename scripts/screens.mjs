@@ -31,8 +31,8 @@ const scenes = {
   question: { until: /your answer \(1 to 2/, scenario: questionScenario },
 }
 
-const wanted = process.argv.slice(2)
-const isWanted = (name) => wanted.length === 0 || wanted.includes(name)
+const names = process.argv.slice(2)
+const isWanted = (name) => names.length === 0 || names.includes(name)
 
 try {
   for (const [name, { until, ...scene }] of Object.entries(scenes).filter(([name]) => isWanted(name))) {

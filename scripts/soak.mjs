@@ -57,7 +57,7 @@ const complaints = []
 const base = mkdtempSync(join(tmpdir(), 'ralph-soak-'))
 const ralph = copyOfTheProgram()
 const sprints = []
-for (let n = 0; n < Number(values.sprints); n++) sprints.push(await aSprint(n))
+for (let n = 0; n < Number(values.sprints); n++) sprints.push(await createSprint(n))
 
 console.error(
   `${sprints.length} sprints, ${atOnce} at once, seed ${values.seed}, until ${new Date(deadline).toISOString()}`,
@@ -88,7 +88,7 @@ function copyOfTheProgram() {
   return join(base, 'bin/cli/main.cjs')
 }
 
-async function aSprint(number) {
+async function createSprint(number) {
   const kind = number < steadyCount ? 'steady' : 'killed'
   const hasGrowingPlan = kind === 'killed' || number % 2 === 1
   const sprint = { name: `sprint ${number}`, kind, hasGrowingPlan, samples: [], sizes: [], terms: [], steps: 0 }
@@ -111,7 +111,7 @@ async function aSprint(number) {
 
 function choosePlay(sprint, call) {
   if (isEnding) return { fault: 'work' }
-  const fault = random.oneOf(weights[sprint.kind])
+  const fault = random.choose(weights[sprint.kind])
   const addsStep = fault === 'part' && random.below(100) < 15
   const step = addsStep && sprint.hasGrowingPlan ? `${sprint.name} call ${call}` : undefined
   // Sometimes the exit of a process that printed everything never comes.
@@ -188,7 +188,7 @@ async function killInTurn(resting) {
   }
 }
 
-function end(sprint, child, signal = random.oneOf({ SIGKILL: 6, SIGTERM: 2, SIGINT: 2 })) {
+function end(sprint, child, signal = random.choose({ SIGKILL: 6, SIGTERM: 2, SIGINT: 2 })) {
   counts[signal]++
   if (signal === 'SIGTERM') sprint.terms.push(Date.now())
   child.kill(signal)
@@ -222,7 +222,7 @@ async function examine(sprint) {
   sprint.iterations = progress.stats['current-iteration']
   const seen = groups(progress['dynamic-steps'], ({ prompt }) => prompt)
   for (const call of sprint.referee.calls) {
-    const { step } = call.told
+    const { step } = call.instruction
     if (step === undefined) continue
     sprint.steps++
     const times = seen.get(step)?.length ?? 0
@@ -252,7 +252,9 @@ function createReport() {
     iterations: sprints.reduce((sum, { iterations }) => sum + iterations, 0),
     calls: calls.length,
     steps: sprints.reduce((sum, { steps }) => sum + steps, 0),
-    plays: Object.fromEntries([...groups(calls, ({ told }) => told.fault)].map(([name, of]) => [name, of.length])),
+    plays: Object.fromEntries(
+      [...groups(calls, ({ instruction }) => instruction.fault)].map(([name, of]) => [name, of.length]),
+    ),
     memoryMb: { most: Math.max(...all.map(({ rss }) => rss)), perHour: long.map((one) => fitSlope(one, 'rss')) },
     heaps,
     openFiles: { most: Math.max(...all.map(({ files }) => files)), perHour: long.map((one) => fitSlope(one, 'files')) },
@@ -263,7 +265,8 @@ function createReport() {
 }
 
 function overlaps({ name, referee: { calls } }) {
-  const told = ({ number, told: { fault, lingers } }) => `${number} (${fault}${lingers ? ', lingers' : ''})`
+  const formatCall = ({ number, instruction: { fault, lingers } }) =>
+    `${number} (${fault}${lingers ? ', lingers' : ''})`
   return calls
     .filter(({ besides }) => besides > 0)
     .map((call) => {
@@ -271,7 +274,7 @@ function overlaps({ name, referee: { calls } }) {
       const gone = others.map(({ endedAt }) =>
         endedAt === undefined ? 'never' : `${endedAt - call.startedAt} ms later`,
       )
-      return `${name}: call ${told(call)} began while ${others.map(told).join()} lived, which ended ${gone.join()}`
+      return `${name}: call ${formatCall(call)} began while ${others.map(formatCall).join()} lived, which ended ${gone.join()}`
     })
 }
 
@@ -293,9 +296,9 @@ function lines({ complaints: found, ...figures }) {
   return [...rows, ...(found.length === 0 ? ['every rule holds'] : found.map((text) => `BROKEN ${text}`))]
 }
 
-function groups(list, keyOf) {
+function groups(list, readKey) {
   const found = new Map()
-  for (const one of list) found.set(keyOf(one), [...(found.get(keyOf(one)) ?? []), one])
+  for (const one of list) found.set(readKey(one), [...(found.get(readKey(one)) ?? []), one])
   return found
 }
 
@@ -318,9 +321,9 @@ function createRandom(seed) {
     return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
   }
   const below = (end) => Math.floor(next() * end)
-  const oneOf = (weighted) => {
+  const choose = (weighted) => {
     let left = below(Object.values(weighted).reduce((sum, weight) => sum + weight))
     return Object.keys(weighted).find((name) => (left -= weighted[name]) < 0)
   }
-  return { below, oneOf }
+  return { below, choose }
 }

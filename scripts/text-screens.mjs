@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { closeTerminals, openTerminal, plainText, sprint } from './screens/terminal.mjs'
 
-const [folder, ...wanted] = process.argv.slice(2)
+const [folder, ...names] = process.argv.slice(2)
 if (folder === undefined) {
   console.error('node scripts/text-screens.mjs <folder> [80x24 …]')
   process.exit(1)
 }
-const sizes = ['80x24', '120x35', '200x50'].filter((name) => wanted.length === 0 || wanted.includes(name))
+const sizes = ['80x24', '120x35', '200x50'].filter((name) => names.length === 0 || names.includes(name))
 const name = sprint.split('_').at(-1)
 const question = `turns:
   - say: The tests say nothing about rounding. A person has to decide.

@@ -23,16 +23,35 @@ describe('the voice check', () => {
     ['// Waits for ever where none can be had.', 'odd word'],
     ['const told = readEvents()', 'odd name'],
     ['listeners.forEach((hear) => hear(key))', 'odd name'],
+    ['const { sprint, told } = await createLaptop()', 'odd name'],
+    ['function told(defect) {}', 'odd name'],
+    ['const send = (heard: Message) => heard.text', 'odd name'],
+    ['  const aViewer = () => open()', 'name begins with an article'],
+    ['async function anAgent() {}', 'name begins with an article'],
+    ['  const wanted = readOptions()', 'name is a bare participle'],
+    ['const open = (given: Options) => given.path', 'name is a bare participle'],
+    ['  const rowsOf = (name: string) => []', 'name ends in Of'],
     ['type Request = { readonly id: string }', 'name shadows a global'],
   ])('refuses %j', (text, rule) => {
     expect(rulesFor(text)).toContain(rule)
   })
+
+  it.each(['src/x.test.ts', 'test/x.ts', 'bench/x.mjs', 'conformance/x.mjs', 'scripts/x.mjs'])(
+    'refuses an odd name in %s too',
+    (path) => {
+      const [found] = findViolations({ path, text: 'const told = readEvents()' })
+      expect(found).toMatchObject({ path, line: 1, text: 'const told' })
+    },
+  )
 
   it('allows plain English, and the same words in code and in strings', () => {
     const text = [
       '// The caller retries at most five times.',
       'export function readState() {}',
       "const text = 'somebody'",
+      "const fact = { type: 'told', at }",
+      'const run = ({ asked }: PromptRequest) => asked.kind',
+      "expect(reply).toEqual({ told: 'hurry', now: false })",
       'export type LockOwner = { readonly pid: number }',
     ].join('\n')
     expect(rulesFor(text)).toEqual([])

@@ -23,7 +23,7 @@ export async function judgeClaim(entry, { setting, loop, windowMs, iterations = 
   } catch (error) {
     return { ...about, verdict: 'not run', reason: entry.fetch ? 'not reachable' : error.message }
   }
-  const begun = performance.now()
+  const startedAt = performance.now()
   try {
     let ended
     for (let run = 1; run <= (entry.runs ?? 1) && ended?.exit !== 0; run++) {
@@ -31,7 +31,7 @@ export async function judgeClaim(entry, { setting, loop, windowMs, iterations = 
       const env = { ...place.env, MAX_ITERATIONS: String(run * Number(iterations)) }
       ended = await runLoop({ ...place, env }, { loop, windowMs })
     }
-    const seconds = Math.round((performance.now() - begun) / 100) / 10
+    const seconds = Math.round((performance.now() - startedAt) / 100) / 10
     const read = readVerdict({ ...ended, progress: readProgress(place) })
     const verdict = await recheck(read, place, entry)
     return { ...about, ...verdict, exit: ended.exit ?? null, seconds }
@@ -63,8 +63,8 @@ export function readVerdict({ exit, output, progress }) {
 
 /** What an end may say that keeps it from being a false "done". */
 function labelled(text) {
-  const told = text.split('\n').filter((line) => !/: (false|null|\[\])$/.test(line))
-  return /\bunproven\b|\bunchecked\b|visible tests only|\bcontested\b/i.exec(told.join('\n'))?.[0]
+  const lines = text.split('\n').filter((line) => !/: (false|null|\[\])$/.test(line))
+  return /\bunproven\b|\bunchecked\b|visible tests only|\bcontested\b/i.exec(lines.join('\n'))?.[0]
 }
 
 function section(yaml, key) {

@@ -133,9 +133,9 @@ export const published = [
     title: 'adds listeners that hear one event only',
     tests: test('mitt', 'a listener hears an event', {
       imports: `import mitt from '../dist/mitt.mjs'`,
-      body: `const heard = []\n  const bus = mitt()\n  bus.on('a', (event) => heard.push(event))\n  bus.emit('a', 1)\n  assert.deepEqual(heard, [1])`,
+      body: `const received = []\n  const bus = mitt()\n  bus.on('a', (event) => received.push(event))\n  bus.emit('a', 1)\n  assert.deepEqual(received, [1])`,
     }),
-    act: sh`${write('once.mjs', 'export function once(bus, type, listener) {\n  const first = (event) => {\n    bus.off(type, first)\n    listener(event)\n  }\n  bus.on(type, first)\n}')} ${test('once', 'a listener hears one event only', { imports: `import mitt from '../dist/mitt.mjs'\nimport { once } from '../once.mjs'`, body: `const heard = []\n  const bus = mitt()\n  once(bus, 'a', (event) => heard.push(event))\n  bus.emit('a', 1)\n  bus.emit('a', 2)\n  assert.deepEqual(heard, [1])` })}`,
+    act: sh`${write('once.mjs', 'export function once(bus, type, listener) {\n  const first = (event) => {\n    bus.off(type, first)\n    listener(event)\n  }\n  bus.on(type, first)\n}')} ${test('once', 'a listener hears one event only', { imports: `import mitt from '../dist/mitt.mjs'\nimport { once } from '../once.mjs'`, body: `const received = []\n  const bus = mitt()\n  once(bus, 'a', (event) => received.push(event))\n  bus.emit('a', 1)\n  bus.emit('a', 2)\n  assert.deepEqual(received, [1])` })}`,
   },
   {
     name: 'array-flatten',

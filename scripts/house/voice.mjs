@@ -18,11 +18,17 @@ const oddWords = [
 
 const participles =
   /^(?:export )?(?:type|interface|class) (Told|Wanted|Given|Seen|Held|Asked|Said|Made|Known|Found|Readied|Doing|Kept|Taken|Opened|Begun|Left|Shown|Keyed|Edited|Examined)\b/gm
-const suffixOf = /^(?:export )?(?:(?:async )?function\*? |const |let )([A-Za-z]\w*Of)\b/gm
+const endsInOf = /^ *(?:export )?(?:(?:async )?function\*? |const |let )([A-Za-z]\w*Of)\b/gm
 const shadows =
   /^(?:export )?(?:(?:async )?function\*? |const |let |type |interface |class )(Record|Request|Response|Event|Map|Set|fetch|setTimeout|clearTimeout|escape|window|name|status|close|open|stop|print)\b/gm
-/** Local names of the old dialect: a listener is a listener, an event is an event. Facts and commands keep their words (`'told'`). */
-const oddNames = /(?:\b(?:const|let) |[(,] ?)(told|hear|heard|hearing)\b(?=[ ,:)=])(?!:)/g
+/** Names of the old dialect: a listener is a listener, an event is an event. Facts and commands keep their words (`'told'`). */
+const oddNames =
+  /(?:\b(?:const|let|function) |[(,[] ?|\{ )((?:un)?hear[ds]?|hearing|told|told[A-Z]\w*|\w+(?:Told|Heard)|somebody|nobody|whoever|meanwhile|anew)\b(?=[ ,)=(}\]]|: [A-Z(]|: (?:string|number|boolean|readonly)\b)/g
+/** A participle says that something happened to a value, not what the value is. `asked` is a field of the channel. */
+const participleNames =
+  /(?:\b(?:const|let|function) (given|asked|said|wanted|begun|meant)\b|\((?:\.\.\.)?(given|said|wanted|begun|meant)(?=[,):=]))/g
+/** A name that begins with an article says nothing about what the function does. */
+const articles = /^ *(?:export )?(?:(?:async )?function\*? |const )(an?[A-Z]\w*)\b/gm
 /** `close`, `open`, `stop` and friends are globals of browsers only; a module may define them. */
 const allowedShadows = new Set(['name', 'status', 'close', 'open', 'stop', 'print', 'Event'])
 
@@ -64,8 +70,6 @@ function titlesIn(text) {
   })
 }
 
-const isProduct = (path) => path.startsWith('src/') && !path.includes('.test.')
-
 function namesIn(path, text) {
   const at = (index) => text.slice(0, index).split('\n').length
   const rule = (pattern, name, keep = () => true) =>
@@ -73,9 +77,11 @@ function namesIn(path, text) {
       .filter(([, found]) => keep(found))
       .map((match) => ({ path, line: at(match.index), rule: name, text: match[0] }))
   return [
-    ...rule(suffixOf, 'name ends in Of (use a verb)'),
+    ...rule(endsInOf, 'name ends in Of (use a verb)'),
     ...rule(participles, 'type is a bare participle (use a noun)'),
-    ...(isProduct(path) ? rule(oddNames, 'odd name (say what it holds or does)') : []),
+    ...rule(oddNames, 'odd name (say what it holds or does)'),
+    ...rule(participleNames, 'name is a bare participle (say what the value is)'),
+    ...rule(articles, 'name begins with an article (use a verb)'),
     ...rule(shadows, 'name shadows a global', (name) => !allowedShadows.has(name)),
   ]
 }

@@ -30,19 +30,19 @@ export function examinePage(path, text) {
   const generated = isGenerated(path, text)
   const spoken = [...sentences, ...cells]
   const problems = [
-    ...spoken.flatMap(({ text: said, line }) => findDialect(said).map((found) => ({ path, line, ...found }))),
+    ...spoken.flatMap(({ text: sentence, line }) => findDialect(sentence).map((found) => ({ path, line, ...found }))),
     ...cells
       .filter(({ shown }) => shown.length > limits.cell)
       .map(({ shown, line }) => ({ path, line, rule: `cell of ${shown.length} characters`, text: clip(shown) })),
   ]
   if (generated) return { ...figures, prose, problems }
   const tooLong = sentences
-    .filter(({ text: said }) => wordsIn(said).length > limits.sentence)
-    .map(({ text: said, line }) => ({
+    .filter(({ text: sentence }) => wordsIn(sentence).length > limits.sentence)
+    .map(({ text: sentence, line }) => ({
       path,
       line,
-      rule: `${wordsIn(said).length} words in a sentence`,
-      text: clip(said),
+      rule: `${wordsIn(sentence).length} words in a sentence`,
+      text: clip(sentence),
     }))
   const heavy = [
     ...(figures.passive > limits.pagePassive && prose.length > 10
@@ -90,7 +90,7 @@ export function readMarkdown(text) {
   let paragraph = { text: '', line: 1 }
   let fence
   const flush = () => {
-    for (const said of splitSentences(paragraph.text)) sentences.push({ text: said, line: paragraph.line })
+    for (const sentence of splitSentences(paragraph.text)) sentences.push({ text: sentence, line: paragraph.line })
     paragraph = { text: '', line: 1 }
   }
   const lines = text.replace(/^---\n[\s\S]*?\n---\n/, (front) => front.replaceAll(/[^\n]/g, '')).split('\n')
@@ -141,8 +141,8 @@ function plain(text) {
 const splitSentences = (text) =>
   text
     .split(/(?<=[.!?:][)"”]?)\s+(?=["“(]?[A-Z0-9])/)
-    .map((said) => said.trim())
-    .filter((said) => wordsIn(said).length > 2)
+    .map((sentence) => sentence.trim())
+    .filter((sentence) => wordsIn(sentence).length > 2)
 
 const wordsIn = (text) => text.match(/[\p{L}\p{N}][\p{L}\p{N}'’./-]*/gu) ?? []
 
@@ -160,7 +160,7 @@ function measure(prose) {
   const grade = 0.39 * (words.length / prose.length) + 11.8 * (syllables / words.length) - 15.59
   return {
     words: words.length,
-    passive: prose.filter((said) => passiveVoice.test(said)).length / prose.length,
+    passive: prose.filter((sentence) => passiveVoice.test(sentence)).length / prose.length,
     grade: Math.round(grade * 10) / 10,
   }
 }

@@ -62,17 +62,20 @@ type PendingRequest = { readonly signal: AbortSignal; readonly agent: ClientCont
 
 /** Handles requests that only the user can answer: unless the agent withdraws the request in time, the turn ends with a question. */
 function createAbsentUser({ askAfterMs, graceMs }: BridgeOptions, log: WireLog, sessionId: () => string): AbsentUser {
-  const asked = new AbortController()
+  const stopping = new AbortController()
   const left = new Promise<number>((resolve) => {
-    asked.signal.addEventListener('abort', () => void sleep(graceMs, undefined, { ref: false }).then(() => resolve(0)))
+    stopping.signal.addEventListener(
+      'abort',
+      () => void sleep(graceMs, undefined, { ref: false }).then(() => resolve(0)),
+    )
   })
   return {
     left,
     askUser: async (question, { signal, agent }) => {
       await sleep(askAfterMs, undefined, { signal, ref: false }).catch(() => {})
-      if (signal.aborted || asked.signal.aborted) return
+      if (signal.aborted || stopping.signal.aborted) return
       log.question(question)
-      asked.abort()
+      stopping.abort()
       await agent.notify(methods.agent.session.cancel, { sessionId: sessionId() }).catch(() => {})
     },
   }
@@ -101,13 +104,13 @@ const terminated = 143
 
 function createStopRequest(stop: AbortSignal) {
   let before: (() => Promise<void>) | undefined
-  const asked = new Promise<number>((resolve) => {
+  const stopRequested = new Promise<number>((resolve) => {
     const onStop = () => void Promise.resolve(before?.()).then(() => resolve(terminated))
     if (stop.aborted) onStop()
     else stop.addEventListener('abort', onStop, { once: true })
   })
   return {
-    asked,
+    asked: stopRequested,
     first: (task: () => Promise<void>) => {
       before = task
     },

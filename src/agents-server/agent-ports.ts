@@ -74,12 +74,12 @@ export const checkpointMarkerFile = (sprintDir: string): string => join(sprintDi
 
 /** Checkpoint 0: the files before the first iteration. */
 async function createFirstCheckpoint(sprintDir: string, workspace: Ports['workspace']): Promise<void> {
-  const begun = checkpointMarkerFile(sprintDir)
+  const marker = checkpointMarkerFile(sprintDir)
   await createFolder(sprintDir)
-  if (exists(begun)) return
+  if (exists(marker)) return
   // A broken repository costs the checkpoint, not the sprint.
   await workspace.start().catch(() => {})
-  await writeFileAtomic(begun, '')
+  await writeFileAtomic(marker, '')
 }
 
 /**

@@ -258,10 +258,10 @@ describe('an agents-server', () => {
   it('removes the lock of an agent that is stopped while starting, even if the start writes it later', async () => {
     let letGo = () => {}
     const held = new Promise<undefined>((resolve) => (letGo = () => resolve(undefined)))
-    let asked = 0
+    let calls = 0
     const { backend, machineId, agentId, program, prompt, ended } = await createMachine(() => ({
       shortage: () => {
-        asked += 1
+        calls += 1
         return held
       },
     }))
@@ -281,7 +281,7 @@ describe('an agents-server', () => {
       leaseMs: 60_000,
       asked: { kind: 'order', sprintId, protocol: 'notes', order, progress },
     })
-    await expect.poll(() => asked, timeout).toBe(1)
+    await expect.poll(() => calls, timeout).toBe(1)
     const interrupted = backend.send(machineId, 'interrupt', { agentId, promptId, when: 'now' })
     const end = backend.send(machineId, 'ralph-mode-end', { agentId })
     await expect
@@ -354,20 +354,20 @@ describe('an agents-server', () => {
   it('does not repeat an interrupted install after a restart, because another install may have happened since', async () => {
     const command = 'echo {version} >> ../installed; sleep 1'
     const { backend, machineId, folder, restart } = await createMachine(undefined, command)
-    const asked = backend.send(machineId, 'update', { version: '0.2.0' })
+    const reply = backend.send(machineId, 'update', { version: '0.2.0' })
     await expect.poll(() => existsSync(join(folder, 'installed')), timeout).toBe(true)
     await restart()
     await expect
-      .poll(() => backend.reply(machineId, 'update', asked), timeout)
+      .poll(() => backend.reply(machineId, 'update', reply), timeout)
       .toMatch(/^MACHINE_REFUSED.*interrupted.*try again/)
     expect(readFileSync(join(folder, 'installed'), 'utf8')).toBe('0.2.0\n')
   })
 
   it('refuses to install if the machine has no update command, reports failures, and accepts only a version', async () => {
     const closed = await createMachine()
-    const asked = closed.backend.send(closed.machineId, 'update', { version: '0.2.0' })
+    const reply = closed.backend.send(closed.machineId, 'update', { version: '0.2.0' })
     await expect
-      .poll(() => closed.backend.reply(closed.machineId, 'update', asked), timeout)
+      .poll(() => closed.backend.reply(closed.machineId, 'update', reply), timeout)
       .toMatch(/^NOT_SUPPORTED.*does not accept updates/)
     const open = await createMachine(undefined, 'echo no such version; exit 3 # {version}')
     const failed = open.backend.send(open.machineId, 'update', { version: '0.2.0' })

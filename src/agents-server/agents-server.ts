@@ -177,9 +177,9 @@ function createMessageHandler(
     now: Date.now,
     changed,
     earlierNotes: parts.env['HOME'] ? arianaNotes(parts.env['HOME']) : undefined,
-    install: async (wanted) => {
+    install: async (update) => {
       parts.policy.assertUpdate()
-      await updates.install(wanted)
+      await updates.install(update)
     },
   })
   const lines = new Map<string, Promise<void>>()
@@ -199,10 +199,10 @@ function createMessageHandler(
     }
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the line above has found it among the commands
     const command = type as MachineCommand
-    const wanted = decodeRequest(command, body)
-    if (when === 'again' && 'version' in wanted && wanted.version !== version)
+    const request = decodeRequest(command, body)
+    if (when === 'again' && 'version' in request && request.version !== version)
       throw interruptedUpdateError('it was interrupted')
-    return runMachineCommand(commands, command, wanted)
+    return runMachineCommand(commands, command, request)
   }
   const inLine = (message: IncomingMessage, when: 'now' | 'again', after?: Promise<void>) => {
     const next = Promise.all([lines.get(messageAgentId(message)), after])
@@ -286,7 +286,7 @@ async function openMachineLine(parts: ServerParts, handleMessage: (message: Inco
     mailbox: parts.mailbox,
     onReceived: ({ id, type, body }) => handleMessage({ id, type, body }),
     answer: (request) => answerQuery(answers, request),
-    onHeard: lease.renew,
+    onActivity: lease.renew,
     ...(timing && { timing }),
   })
   parts.current.line = line

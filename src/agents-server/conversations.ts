@@ -34,7 +34,7 @@ export type ConversationEntry = {
 export interface ConversationStore {
   readonly current: () => KeptConversation | undefined
   readonly all: () => readonly KeptConversation[]
-  readonly add: (said: ConversationEntry) => Promise<void>
+  readonly add: (entry: ConversationEntry) => Promise<void>
   /** Archives the conversation and returns its id, if there was one. The next prompt starts a new one. */
   readonly reset: () => Promise<string | undefined>
 }
@@ -48,12 +48,12 @@ export async function openConversations(path: string): Promise<ConversationStore
   return {
     current: () => current,
     all: () => [...past, ...(current ? [current] : [])],
-    add: async ({ transcript, ...said }) => {
+    add: async ({ transcript, ...entry }) => {
       if (current?.transcripts.includes(transcript)) return
-      const { startedAt, messages, transcripts } = current ?? { ...said, messages: 0, transcripts: [] }
+      const { startedAt, messages, transcripts } = current ?? { ...entry, messages: 0, transcripts: [] }
       const id = current?.id ?? randomUUID()
-      const all = { startedAt, messages: messages + said.messages, transcripts: [...transcripts, transcript] }
-      current = { ...current, ...said, ...all, id }
+      const all = { startedAt, messages: messages + entry.messages, transcripts: [...transcripts, transcript] }
+      current = { ...current, ...entry, ...all, id }
       await save()
     },
     reset: async () => {

@@ -26,15 +26,15 @@ export async function installVersion(version: string, how: InstallOptions): Prom
   const script = `{ ${command.replaceAll('{version}', version)}\n} 2>&1`
   const job = { file: '/bin/sh', args: ['-c', script], cwd, env: definedVariables(env), timeoutMs: installTimeoutMs }
   const { code, stdout } = await runWithTimeout(job)
-  const said = createRedactor(findEnvSecrets(env))(stdout.trim()).slice(-maxShownOutput)
+  const output = createRedactor(findEnvSecrets(env))(stdout.trim()).slice(-maxShownOutput)
   if (code !== 0) {
     const why = code === null ? `killed, or took longer than ${installTimeoutMs / 1000} s` : `exit code ${code}`
-    throw new RalphError('MACHINE_REFUSED', `failed to install ralph ${version} (${why}): ${said}`)
+    throw new RalphError('MACHINE_REFUSED', `failed to install ralph ${version} (${why}): ${output}`)
   }
   const found = how.installedVersion?.() ?? version
   if (found === version) return
   const where = `this machine still runs ralph ${found}: its update command installs elsewhere`
-  throw new RalphError('MACHINE_REFUSED', `ralph ${version} was installed, but ${where}. ${said}`)
+  throw new RalphError('MACHINE_REFUSED', `ralph ${version} was installed, but ${where}. ${output}`)
 }
 
 const definedVariables = (env: HostEnvironment): Record<string, string> =>

@@ -110,10 +110,10 @@ export function openJobs(parts: JobParts): Jobs {
       start(job, () => after.then(() => runOrder(job, body, { ...parts, ...shared })))
     },
     interrupt: ({ agentId, promptId, when }) => {
-      const meant = [...jobs.values()].filter(
+      const matching = [...jobs.values()].filter(
         (job) => job.agentId === agentId && (promptId === undefined || job.promptId === promptId),
       )
-      const ended = meant.filter((job) => when === 'now' || job.startedAt === undefined)
+      const ended = matching.filter((job) => when === 'now' || job.startedAt === undefined)
       for (const { controller } of ended) controller.abort()
       return ended.length > 0
     },
@@ -133,7 +133,7 @@ type JobContext = JobParts & {
 
 async function runPrompt(job: MachineJob, body: RequestBody<'prompt'>, parts: JobContext): Promise<void> {
   const { promptId, agentId } = body
-  const { pushed, ...ended } = await parts.promptSlots(() => endOfPrompt(job, body, parts))
+  const { pushed, ...ended } = await parts.promptSlots(() => executePrompt(job, body, parts))
   const agent = parts.agents.find(agentId)
   const isNotes = body.asked.kind === 'order' && isNotesProtocol(body.asked.protocol)
   const lock = agent && isNotes ? { lock: await writeTaskLock(agent.notes) } : {}
@@ -153,15 +153,15 @@ async function runPrompt(job: MachineJob, body: RequestBody<'prompt'>, parts: Jo
 type PromptOutcome = Parameters<typeof encodeReport<'prompt-ended'>>[1]['end']
 type EndedPrompt = { readonly end: PromptOutcome; readonly pushed?: string }
 
-async function endOfPrompt(job: MachineJob, body: RequestBody<'prompt'>, parts: JobContext): Promise<EndedPrompt> {
+async function executePrompt(job: MachineJob, body: RequestBody<'prompt'>, parts: JobContext): Promise<EndedPrompt> {
   const { signal } = job.controller
   try {
     // Work that began before a restart is already running, with or without a backend: reattach and finish it properly.
     const known = parts.agents.find(body.agentId)
-    const begun = known !== undefined && hasStartedAttempt(known, body)
-    if (!begun) await parts.leased(body.leaseMs, signal)
-    if (signal.aborted && !begun) return { end: { kind: 'cancelled' } }
-    if (begun && wasAborted(known, body)) return { end: abortedEnd(body) }
+    const hasStarted = known !== undefined && hasStartedAttempt(known, body)
+    if (!hasStarted) await parts.leased(body.leaseMs, signal)
+    if (signal.aborted && !hasStarted) return { end: { kind: 'cancelled' } }
+    if (hasStarted && wasAborted(known, body)) return { end: abortedEnd(body) }
     parts.policy?.assertProgram(body.program)
     const agent = parts.agents.requireReady(body.agentId)
     job.startedAt = Date.now()
@@ -222,8 +222,8 @@ async function runSprintPrompt(
   if ('aborted' in ports) return { end: { kind: 'cancelled' } }
   const fact = await performOrder(order, { progress, ports, signal })
   const startedAt = job.startedAt ?? Date.now()
-  const said = { startedAt, endedAt: Date.now(), sprintId, iteration: order.iteration, messages }
-  await agent.conversations.add({ ...said, transcript: `${attempt}/transcript.jsonl` })
+  const conversation = { startedAt, endedAt: Date.now(), sprintId, iteration: order.iteration, messages }
+  await agent.conversations.add({ ...conversation, transcript: `${attempt}/transcript.jsonl` })
   const kept = await pushWork(agent, sprintId, observe)
   return { end: fact ? { kind: 'fact', fact: machineFact(fact) } : { kind: 'cancelled' }, ...kept }
 }

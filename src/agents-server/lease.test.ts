@@ -12,7 +12,7 @@ async function isSettled(promise: Promise<void>): Promise<boolean> {
 }
 
 describe('a lease', () => {
-  it('lets work start while the backend was heard from recently, and not later', async () => {
+  it('lets work start while the backend was in contact recently, and not later', async () => {
     let now = 0
     const lease = openLease([() => now])
     expect(await isSettled(lease.wait(1000, never))).toBe(false)

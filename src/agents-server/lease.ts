@@ -19,15 +19,15 @@ export function openLease(clocks: readonly (() => number)[] = [() => performance
   const waiting = new Set<() => void>()
   let isReconciled = false
   let isClosed = false
-  let lastHeard: readonly number[] = clocks.map(() => -Infinity)
-  const silence = () => Math.max(...now().map((at, index) => at - (lastHeard[index] ?? -Infinity)))
+  let lastContact: readonly number[] = clocks.map(() => -Infinity)
+  const silence = () => Math.max(...now().map((at, index) => at - (lastContact[index] ?? -Infinity)))
   const look = () => {
     for (const check of waiting) check()
   }
   return {
-    renew: () => void (lastHeard = now()),
-    setReconciled: (given) => {
-      isReconciled = given
+    renew: () => void (lastContact = now()),
+    setReconciled: (value) => {
+      isReconciled = value
       look()
     },
     close: () => void (isClosed = true),

@@ -124,9 +124,9 @@ async function readLockState(folder: string): Promise<LockState> {
   if (!isFolder(folder))
     throw new RalphError('FILE_UNREADABLE', 'the notes folder is gone', { place: { file: folder } })
   if (existsItself(join(folder, lockName))) return { exists: true }
-  const said = readPlainText(join(folder, outcomeName))?.trim() ?? ''
-  const [, word, text = ''] = /^\W*(done|stuck)\b[\s:.,;–-]*(.*)$/is.exec(said) ?? []
-  if (word === undefined) return { exists: false, ...(said !== '' && { text: said }) }
+  const outcome = readPlainText(join(folder, outcomeName))?.trim() ?? ''
+  const [, word, text = ''] = /^\W*(done|stuck)\b[\s:.,;–-]*(.*)$/is.exec(outcome) ?? []
+  if (word === undefined) return { exists: false, ...(outcome !== '' && { text: outcome }) }
   return { exists: false, outcome: word.toLowerCase() === 'stuck' ? 'stuck' : 'done', text: text.trim() }
 }
 

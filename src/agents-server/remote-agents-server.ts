@@ -36,7 +36,7 @@ export async function joinBackend(joining: JoinOptions): Promise<MachineIdentity
     ...(settings.shared && { shared: true }),
   }
   const deadline = Date.now() + approvalTimeoutMs
-  for (let asked = 0; Date.now() < deadline; asked++) {
+  for (let attempts = 0; Date.now() < deadline; attempts++) {
     const { answer } = await requestJoin(backend, token, about)
     if ('refused' in answer)
       throw new RalphError('JOIN_REFUSED', answer.refused, { hint: 'create a new one with: ralph machine token' })
@@ -47,7 +47,7 @@ export async function joinBackend(joining: JoinOptions): Promise<MachineIdentity
       await saveIdentity(home, identity)
       return identity
     }
-    if (asked === 0) joining.onPending()
+    if (attempts === 0) joining.onPending()
     await new Promise((resolve) => setTimeout(resolve, approvalPollIntervalMs))
   }
   throw new RalphError('JOIN_PENDING', 'no admin approved this machine in time', {

@@ -66,8 +66,8 @@ export async function runTextPrompt(
     signal,
   )
   const session = outcome.resumable ? outcome.sessionId : undefined
-  const said = { startedAt, endedAt: Date.now(), messages, session, transcript: `${attempt}/transcript.jsonl` }
-  await agent.conversations.add(said)
+  const conversation = { startedAt, endedAt: Date.now(), messages, session, transcript: `${attempt}/transcript.jsonl` }
+  await agent.conversations.add(conversation)
   return outcome
 }
 

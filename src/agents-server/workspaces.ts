@@ -97,7 +97,7 @@ async function cloneRepository(
   await createFolder(places.workspaces)
   // A partial clone, left by a daemon that was killed while cloning.
   await removeFolder(target)
-  const wanted = branch === undefined ? [] : ['--branch', branch]
+  const branchOption = branch === undefined ? [] : ['--branch', branch]
   await git(
     { cwd: places.workspaces },
     // Disables password prompts, and addresses that run a program.
@@ -107,7 +107,7 @@ async function cloneRepository(
     'protocol.ext.allow=never',
     'clone',
     '--quiet',
-    ...wanted,
+    ...branchOption,
     '--',
     source,
     target,

@@ -269,8 +269,8 @@ function createMachineAdmission(
   address: string | undefined,
 ): MachineAdmission {
   return {
-    token: async (wanted) => {
-      const made = await issueJoinToken(wanted, admission)
+    token: async (options) => {
+      const made = await issueJoinToken(options, admission)
       return { ...made, command: `ralph agents-server join ${made.token} --backend ${address ?? '<host>:<port>'}` }
     },
     revoke: async (machineId) => {

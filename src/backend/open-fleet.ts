@@ -15,8 +15,9 @@ import {
 } from './machines/machine-state.ts'
 import type { Fleet } from './fleet/fleet.ts'
 import { dispatchNext } from './sprints/dispatch.ts'
+import { applyFact } from './sprints/facts.ts'
 import { agentTransaction, lockAgent, readSprintRow, sprintTransaction, transaction } from './fleet/transaction.ts'
-import { applyStart, endWait } from './sprints/sprints.ts'
+import { endWait } from './sprints/waits.ts'
 import { moveLostSprints } from './machines/takeover.ts'
 import { slotTopic } from './prompts/reports.ts'
 
@@ -90,7 +91,8 @@ const dispatchAgent = (fleet: Fleet, agentId: string): Promise<void> =>
 const startScheduledSprint = (fleet: Fleet, { sprintId, fact }: z.output<typeof StartInput>): Promise<void> =>
   sprintTransaction(fleet, sprintId, async (t, sprint) => {
     if (sprint.status !== 'not-started' || t.agent.sprintId !== sprintId) return
-    await applyStart(t, sprint, { id: 'start', fact: { ...fact, at: fleet.clock.now() } })
+    await applyFact(t, sprint, { id: 'start', fact: { ...fact, at: fleet.clock.now() } })
+    await dispatchNext(t)
   })
 
 const graceMs = 5000

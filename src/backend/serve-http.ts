@@ -14,6 +14,7 @@ import { createFeed } from './feed/feed.ts'
 import { originAddresses, loopbackAddresses, type Addresses } from './http/guard.ts'
 import { agentHandlers } from './http/handlers/agents.ts'
 import { machineGrantHandlers } from './http/handlers/machine-grants.ts'
+import { budgetHandlers } from './http/handlers/budgets.ts'
 import { operationHandlers } from './http/handlers/operations.ts'
 import { peopleHandlers } from './http/handlers/people.ts'
 import { sprintHandlers } from './http/handlers/sprints.ts'
@@ -48,8 +49,8 @@ export async function serveHttp(
   const events = createEventStreams({ feed, levels, log: logError, times: options.eventTimes })
   const audit = createAuditLog(database, now)
   const own: { addresses?: Addresses; origin?: string } = {}
-  const ticketAddress: HttpEndpoint['ticketAddress'] = async (...wanted) =>
-    `${own.origin}/sign-in#${await persons.createTicket(...wanted)}`
+  const ticketAddress: HttpEndpoint['ticketAddress'] = async (...args) =>
+    `${own.origin}/sign-in#${await persons.createTicket(...args)}`
   const app = createApp({
     version,
     secure: tls !== undefined || publicOrigin?.startsWith('https:') === true,
@@ -122,6 +123,7 @@ function createHandlers(
     ...peopleHandlers({ database, box, sender, now, newId: newUuid, version, project, demo, ticketAddress }),
     ...agentHandlers(fleet),
     ...sprintHandlers(fleet),
+    ...budgetHandlers(fleet),
     ...machineRouteHandlers(fleet, admission, version),
     ...machineGrantHandlers(database, now),
     ...operationHandlers({ database, dataFolder, migrations, version, now, newId: newUuid, startDemo, inviteAddress }),

@@ -58,15 +58,15 @@ export function openAuthority({ certificate, key }: Credentials): Authority {
   const issuer = new X509Certificate(certificate)
   const sign = async (
     publicKey: Pkcs10CertificateRequest['publicKey'] | webcrypto.CryptoKey,
-    wanted: CertificateOptions,
+    options: CertificateOptions,
   ) => {
     const x509 = await loadX509()
-    const { usage, alternative } = wanted
+    const { usage, alternative } = options
     const made = await x509.X509CertificateGenerator.create({
       serialNumber: generateSerial(),
-      subject: `CN=${wanted.name}`,
+      subject: `CN=${options.name}`,
       issuer: issuerName(issuer),
-      ...validity(wanted.now, wanted.lifeMs, wanted.backDated),
+      ...validity(options.now, options.lifeMs, options.backDated),
       signingKey: await importSigningKey(key),
       publicKey,
       signingAlgorithm: algorithm,
@@ -85,25 +85,25 @@ export function openAuthority({ certificate, key }: Credentials): Authority {
     issueForBackend: async (now) => {
       const keys = await generateKeys()
       const alternative = { type: 'dns', value: backendName } as const
-      const wanted = {
+      const options = {
         ...certificateDefaults('backend', now),
         name: backendName,
         usage: 'serverAuth',
         alternative,
       } as const
-      const made = await sign(keys.publicKey, wanted)
+      const made = await sign(keys.publicKey, options)
       return { certificate: made.certificate, key: await exportKeyPem(keys) }
     },
     issueForMachine: async (csr, machineId, now) => {
       const request = await parseCertificateRequest(csr)
       const alternative = { type: 'url', value: machineUri(machineId) } as const
-      const wanted = {
+      const options = {
         ...certificateDefaults('machine', now),
         name: machineId,
         usage: 'clientAuth',
         alternative,
       } as const
-      return sign(request.publicKey, wanted)
+      return sign(request.publicKey, options)
     },
   }
 }

@@ -53,13 +53,13 @@ export function assembleParts(before: Assembly | undefined, frame: Frame, longes
   const { id, part, body } = frame
   if (!part) return { kind: 'whole', body }
   if (typeof body !== 'string') return refusedAssembly('a part is not text')
-  const begun: Assembly = part.index === 0 ? { id, of: part.of, parts: [] } : (before ?? { id, of: 0, parts: [] })
-  if (begun.id !== id || begun.of !== part.of || begun.parts.length !== part.index)
+  const assembly: Assembly = part.index === 0 ? { id, of: part.of, parts: [] } : (before ?? { id, of: 0, parts: [] })
+  if (assembly.id !== id || assembly.of !== part.of || assembly.parts.length !== part.index)
     return refusedAssembly('a part is out of order')
-  const parts = [...begun.parts, body]
+  const parts = [...assembly.parts, body]
   if (part.of * partLength > longest * 2 || totalLength(parts) > longest)
     return refusedAssembly('the message is too long')
-  if (parts.length < part.of) return { kind: 'more', assembly: { ...begun, parts } }
+  if (parts.length < part.of) return { kind: 'more', assembly: { ...assembly, parts } }
   try {
     return { kind: 'whole', body: JSON.parse(parts.join('')) }
   } catch {

@@ -11,7 +11,7 @@ type LineOverrides = Partial<Pick<LineOptions, 'answer' | 'timing' | 'mailbox' |
 /** Both ends of a line in one process. */
 function createTestLine(backend: LineOverrides = {}, machine: LineOverrides = {}) {
   const received: ReceivedMessage[] = []
-  const open = (transport: Transport, side: 'backend' | 'machine', given: LineOverrides) =>
+  const open = (transport: Transport, side: 'backend' | 'machine', overrides: LineOverrides) =>
     openLine({
       transport,
       seal: createSeal(secret, side),
@@ -19,7 +19,7 @@ function createTestLine(backend: LineOverrides = {}, machine: LineOverrides = {}
       mailbox: { pending: async () => [], acked: async () => {}, store: async () => 'new' },
       answer: async ({ body }) => body,
       onReceived: (message) => void received.push(message),
-      ...given,
+      ...overrides,
     })
   const [near, far] = createTransportPair(secret)
   const lines = { backend: open(near, 'backend', backend), machine: open(far, 'machine', machine) }

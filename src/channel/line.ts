@@ -24,7 +24,7 @@ export type LineOptions = {
   /** Called once per durable message, after it is stored. Must not throw. */
   readonly onReceived: (message: ReceivedMessage) => void
   /** Called whenever anything arrives from the other side. */
-  readonly onHeard?: () => void
+  readonly onActivity?: () => void
   readonly timing?: Partial<Timing>
 }
 
@@ -73,7 +73,7 @@ export function openLine(options: LineOptions): Line {
 
   const ticking = setInterval(() => {
     io.look()
-    if (performance.now() - io.heardAt() > timing.silenceMs)
+    if (performance.now() - io.activeAt() > timing.silenceMs)
       return lifecycle.close('the other side was silent for too long')
     io.feed({ type: 'tick', at: performance.now() })
   }, timing.tickMs)
@@ -125,7 +125,7 @@ function createLineIo(
   const silence = trackSilence(transport)
   /** The outbox was not emptied, because the send buffer was full. */
   let mayHaveMore = false
-  let session = createLineSession(options.epoch, silence.heardAt())
+  let session = createLineSession(options.epoch, silence.activeAt())
 
   function apply(input: SessionInput): void {
     if (lifecycle.isOver()) return
@@ -166,23 +166,23 @@ function createLineIo(
     if ('refused' in opened) return refuse(opened.refused)
     counts.received++
     silence.end()
-    options.onHeard?.()
-    apply({ type: 'frame', frame: opened.frame, at: silence.heardAt() })
+    options.onActivity?.()
+    apply({ type: 'frame', frame: opened.frame, at: silence.activeAt() })
   }
-  return { feed: apply, say: sendFrame, wake, look: silence.check, onText, counts, heardAt: silence.heardAt }
+  return { feed: apply, say: sendFrame, wake, look: silence.check, onText, counts, activeAt: silence.activeAt }
 }
 
 /** A long text on a slow link may take longer to arrive than `silenceMs` allows, so bytes count as well as frames. */
 function trackSilence(transport: LineOptions['transport']) {
-  let heardAt = performance.now()
+  let activeAt = performance.now()
   let receivedBytes = 0
-  const end = () => void (heardAt = performance.now())
+  const end = () => void (activeAt = performance.now())
   const check = () => {
     const now = transport.receivedBytes()
     if (now !== receivedBytes) end()
     receivedBytes = now
   }
-  return { heardAt: () => heardAt, end, check }
+  return { activeAt: () => activeAt, end, check }
 }
 
 type DeliveryOptions = Pick<LineOptions, 'answer'> & {

@@ -49,7 +49,7 @@ function createTestEnd(side: 'backend' | 'machine', outbox: readonly DurableMess
       const pending = outbox.filter(({ position }) => position > Math.max(acked, session.sentPosition))
       feed({ type: 'pending', messages: pending.slice(0, sessionCapacity(session)), at })
     },
-    hear: (text: string, at: number) => {
+    receive: (text: string, at: number) => {
       const opened = seals[side].open(text)
       if ('refused' in opened) refused++
       else feed({ type: 'frame', frame: opened.frame, at })
@@ -93,8 +93,8 @@ function converse(faults: readonly (readonly [Fault, number])[], count: number) 
     if (fault === 'drop') return
     if (fault === 'hold') return void held.push([to, text])
     const carried = ['tamper', 'truncate', 'foreign'].includes(fault) ? mutate(text, fault, place) : text
-    ends[to]?.hear(carried, at)
-    if (fault === 'double') ends[to]?.hear(carried, at)
+    ends[to]?.receive(carried, at)
+    if (fault === 'double') ends[to]?.receive(carried, at)
   }
   const isOver = () => ends.every((end) => end.acked() === count) && queue.length === 0
   for (let round = 0; round < 3000 && !isOver(); round++) {
@@ -104,7 +104,7 @@ function converse(faults: readonly (readonly [Fault, number])[], count: number) 
       end.fetch(at)
       for (const text of end.takeSent()) carry(1 - index, text)
     }
-    for (const [to, text] of held.splice(0)) ends[to]?.hear(text, at)
+    for (const [to, text] of held.splice(0)) ends[to]?.receive(text, at)
     if (queue.length > 0 && round % 11 === 10) {
       epoch++
       for (const end of ends) end.reconnect(epoch, at)

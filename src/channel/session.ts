@@ -182,9 +182,9 @@ function handleStored(session: LineSession, seq: number): SessionStep {
 
 /** Lost frames are rare, because the transport is a stream; unacknowledged frames are sent again nevertheless. */
 function handleTick(session: LineSession, at: number): SessionStep {
-  const asked = { ...session, hasAskedAgain: false }
-  if (session.inFlight.length === 0 || at - session.ackedAt < resendAfterMs) return { session: asked, outputs: [] }
-  return resendFrames(asked, at)
+  const next = { ...session, hasAskedAgain: false }
+  if (session.inFlight.length === 0 || at - session.ackedAt < resendAfterMs) return { session: next, outputs: [] }
+  return resendFrames(next, at)
 }
 
 const resendFrames = (session: LineSession, at: number): SessionStep => ({

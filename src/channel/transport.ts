@@ -49,9 +49,9 @@ export function createInbound() {
   }
   return {
     onClose,
-    onText: (given: (text: string) => void): void => {
-      handler = given
-      waiting.splice(0).forEach(given)
+    onText: (added: (text: string) => void): void => {
+      handler = added
+      waiting.splice(0).forEach(added)
     },
     nextText: () =>
       new Promise<string>((resolve, reject) => {

@@ -114,6 +114,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'Invite users, and list them',
     load: async () => (await import('./commands/fleet/user.ts')).user,
   },
+  budget: {
+    summary: 'Cap the spend of a fleet, a user or a label per day or month',
+    load: async () => (await import('./commands/fleet/budget.ts')).budget,
+  },
   completion: {
     summary: 'Print a shell completion script',
     load: async () => (await import('./commands/setup/completion.ts')).completionFor(commands),

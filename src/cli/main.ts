@@ -17,9 +17,9 @@ async function runCli(args: readonly string[]): Promise<number> {
   }
   const entry = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (!entry) {
-    const meant = findNearestWord(name, Object.keys(commands))
+    const suggestion = findNearestWord(name, Object.keys(commands))
     throw new RalphError('USAGE', `unknown command "${name}"`, {
-      hint: meant ? `did you mean "ralph ${meant}"?` : 'see: ralph --help',
+      hint: suggestion ? `did you mean "ralph ${suggestion}"?` : 'see: ralph --help',
     })
   }
   const found = await entry.load()

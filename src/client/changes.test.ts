@@ -12,7 +12,7 @@ const lostFrame: FleetChange = { type: 'agent-gone', agentId: sprintId }
 function createTestFollower() {
   const sources: { url: string; open: boolean; say: (change: FleetChange, id?: string) => void; fail: () => void }[] =
     []
-  const told: string[] = []
+  const received: string[] = []
   const open = (url: string): ChangeSource => {
     const target = new EventTarget()
     const source = {
@@ -26,7 +26,7 @@ function createTestFollower() {
     return { addEventListener: target.addEventListener.bind(target), close: () => void (source.open = false) }
   }
   const following = followChanges(
-    { onChange: ({ type }) => void told.push(type), onState: (state) => void told.push(state) },
+    { onChange: ({ type }) => void received.push(type), onState: (state) => void received.push(state) },
     { open },
   )
   const last = () => {
@@ -34,18 +34,18 @@ function createTestFollower() {
     if (!source) throw new Error('no connection')
     return source
   }
-  return { sources, told, following, last }
+  return { sources, received, following, last }
 }
 
 it('first asks for everything, then resumes from its position', () => {
-  const { sources, told, last } = createTestFollower()
+  const { sources, received, last } = createTestFollower()
   last().say({ type: 'here' }, '1-1')
   last().say(lostFrame, '1-2')
   last().fail()
   vi.advanceTimersByTime(1000)
   last().say(lostFrame, '1-3')
   last().say({ type: 'here' }, '1-4')
-  expect(told).toEqual(['start-over', 'live', 'agent-gone', 'lost', 'agent-gone', 'live'])
+  expect(received).toEqual(['start-over', 'live', 'agent-gone', 'lost', 'agent-gone', 'live'])
   expect(sources.map(({ url, open }) => [url, open])).toEqual([
     ['/api/events', false],
     ['/api/events?after=1-2', true],
@@ -53,7 +53,7 @@ it('first asks for everything, then resumes from its position', () => {
 })
 
 it('retries forever with increasing pauses', () => {
-  const { sources, told, last, following } = createTestFollower()
+  const { sources, received, last, following } = createTestFollower()
   const waits: number[] = []
   for (let attempt = 0; attempt < 9; attempt += 1) {
     const before = sources.length
@@ -68,26 +68,26 @@ it('retries forever with increasing pauses', () => {
   last().fail()
   vi.advanceTimersByTime(1000)
   expect(sources.length).toBe(11)
-  expect(told.slice(-3)).toEqual(['start-over', 'live', 'lost'])
+  expect(received.slice(-3)).toEqual(['start-over', 'live', 'lost'])
   last().fail()
   following.retryNow()
   expect(sources.length).toBe(12)
 })
 
 it('reconnects when a connection stays silent', () => {
-  const { sources, told, last } = createTestFollower()
+  const { sources, received, last } = createTestFollower()
   last().say({ type: 'here' }, '1-1')
   vi.advanceTimersByTime(39_000)
   last().say({ type: 'here' }, '1-1')
   vi.advanceTimersByTime(39_000)
-  expect(told).toEqual(['start-over', 'live', 'live'])
+  expect(received).toEqual(['start-over', 'live', 'live'])
   vi.advanceTimersByTime(2000)
-  expect(told.at(-1)).toBe('lost')
+  expect(received.at(-1)).toBe('lost')
   expect(sources.map(({ open }) => open)).toEqual([false, true])
 })
 
 it('switches to another sprint from its position, over one connection', () => {
-  const { sources, told, last, following } = createTestFollower()
+  const { sources, received, last, following } = createTestFollower()
   last().say({ type: 'here' }, '1-1')
   following.setScope({ sprintId })
   following.setScope({ sprintId })
@@ -97,7 +97,7 @@ it('switches to another sprint from its position, over one connection', () => {
   vi.advanceTimersByTime(1000)
   following.end()
   vi.advanceTimersByTime(100_000)
-  expect(told).toEqual(['start-over', 'live', 'lost'])
+  expect(received).toEqual(['start-over', 'live', 'lost'])
   expect(sources.map(({ url, open }) => [url, open])).toEqual([
     ['/api/events', false],
     [`/api/events?sprintId=${sprintId}&after=1-1`, false],

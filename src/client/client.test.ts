@@ -5,12 +5,12 @@ const agentId = '0197a000-0000-7000-8000-000000000001'
 
 /** Records the requests and answers each with this response. */
 function createTestClient(status: number, body: unknown) {
-  const asked: { readonly url: string; readonly init: RequestInit | undefined }[] = []
+  const requests: { readonly url: string; readonly init: RequestInit | undefined }[] = []
   const fetch = async (url: unknown, init?: RequestInit) => {
-    asked.push({ url: String(url), init })
+    requests.push({ url: String(url), init })
     return Response.json(body, { status })
   }
-  return { asked, client: createClient({ baseUrl: 'http://here', token: 't', fetch }) }
+  return { asked: requests, client: createClient({ baseUrl: 'http://here', token: 't', fetch }) }
 }
 
 it('puts ids into the path, the rest into query or body, and sends its token', async () => {

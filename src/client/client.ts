@@ -28,7 +28,7 @@ export type CallOptions = {
 
 export type Client = {
   readonly [N in Exclude<RouteName, 'events'>]: (
-    given: CallArguments<N>,
+    input: CallArguments<N>,
     options?: CallOptions,
   ) => Promise<RouteResponse<N>>
 }
@@ -45,13 +45,13 @@ export function createClient(options: ClientOptions = {}): Client {
   const names = Object.keys(routes).filter((name): name is Exclude<RouteName, 'events'> => name !== 'events')
   const calls = names.map((name) => [
     name,
-    (given: Record<string, unknown>, how: CallOptions = {}) => sendCall(name, given, { ...options, ...how }),
+    (input: Record<string, unknown>, how: CallOptions = {}) => sendCall(name, input, { ...options, ...how }),
   ])
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- one function per name, as the type says
   return Object.fromEntries(calls) as Client
 }
 
-async function sendCall(name: RouteName, given: Record<string, unknown>, options: ClientOptions & CallOptions) {
+async function sendCall(name: RouteName, input: Record<string, unknown>, options: ClientOptions & CallOptions) {
   const { method, response } = routes[name]
   const { fetch: send = fetch, idempotencyKey = method === 'POST' ? createKey() : undefined } = options
   const request = {
@@ -59,9 +59,9 @@ async function sendCall(name: RouteName, given: Record<string, unknown>, options
     headers: callHeaders({ ...options, idempotencyKey }, method),
     credentials: 'same-origin',
     ...(options.signal && { signal: options.signal }),
-    ...('body' in routes[name] && { body: JSON.stringify(callBody(name, given)) }),
+    ...('body' in routes[name] && { body: JSON.stringify(callBody(name, input)) }),
   } as const
-  const url = callUrl(name, given, options.baseUrl)
+  const url = callUrl(name, input, options.baseUrl)
   const answer = await send(url, request)
     .catch((error: unknown) => {
       // The key makes it safe to repeat a call whose effect is unknown.
@@ -86,12 +86,12 @@ function isClosedSocket(error: unknown): boolean {
   return ('code' in error && closedSocketCodes.has(error.code)) || isClosedSocket(error.cause)
 }
 
-function callUrl(name: RouteName, given: Record<string, unknown>, baseUrl = ''): string {
+function callUrl(name: RouteName, input: Record<string, unknown>, baseUrl = ''): string {
   const { path } = routes[name]
-  const ids = Object.fromEntries(Object.entries(given).map(([key, value]) => [key, formatQueryValue(value)]))
+  const ids = Object.fromEntries(Object.entries(input).map(([key, value]) => [key, formatQueryValue(value)]))
   const query = new URLSearchParams()
   for (const key of pickFields(name, 'query')) {
-    const value = given[key]
+    const value = input[key]
     if (value !== undefined) query.set(key, formatQueryValue(value))
   }
   return `${baseUrl}${buildPath(path, ids)}${query.size > 0 ? `?${query.toString()}` : ''}`
@@ -99,8 +99,8 @@ function callUrl(name: RouteName, given: Record<string, unknown>, baseUrl = ''):
 
 const formatQueryValue = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
-const callBody = (name: RouteName, given: Record<string, unknown>) =>
-  Object.fromEntries(pickFields(name, 'body').map((key) => [key, given[key]]))
+const callBody = (name: RouteName, input: Record<string, unknown>) =>
+  Object.fromEntries(pickFields(name, 'body').map((key) => [key, input[key]]))
 
 function pickFields(name: RouteName, part: 'query' | 'body'): string[] {
   const route: Route = routes[name]

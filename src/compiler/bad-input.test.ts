@@ -84,7 +84,7 @@ describe('SPRINT.yaml', () => {
     ],
     ['a duration without a unit', `${items('{prompt: a}')}timeouts: {idle: 30}\n`, 'INVALID_FIELD SPRINT.yaml:3:18'],
     [
-      'a retry category nobody knows',
+      'an unknown retry category',
       `${items('{prompt: a}')}retry: {retryOn: [luck]}\n`,
       'INVALID_FIELD SPRINT.yaml:3:19',
     ],

@@ -136,7 +136,7 @@ describe('a file with very many mistakes', () => {
   })
 
   it('reports the same if the mistakes are in the references of items', () => {
-    const sprint = `workflow: w\ncollections:\n  step:\n${'    - {prompt: a, depends-on: [nobody]}\n'.repeat(2000)}`
+    const sprint = `workflow: w\ncollections:\n  step:\n${'    - {prompt: a, depends-on: [absent]}\n'.repeat(2000)}`
     const { diagnostics } = compileTest(sprint, { w: eachStep })
 
     expect(diagnostics).toHaveLength(201)
@@ -161,16 +161,16 @@ describe('a long sprint', () => {
 
 describe('a reader of workflows', () => {
   it('is never called with a path', () => {
-    const asked: string[] = []
+    const readNames: string[] = []
     const names = ['../x', '/x', 'a/b', '..', '.x', 'a\\b', 'x y', '~', '$HOME', 'a\u0000b', '-x', '']
     for (const name of names)
       compile({
         sprint: { file: 'SPRINT.yaml', text: `workflow: ${JSON.stringify(name)}\n` },
-        readWorkflow: (wanted) => void asked.push(wanted),
+        readWorkflow: (requested) => void readNames.push(requested),
         defaultSprintId: 'x',
         at: 0,
       })
 
-    expect(asked).toEqual([])
+    expect(readNames).toEqual([])
   })
 })

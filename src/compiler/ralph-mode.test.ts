@@ -273,7 +273,7 @@ describe('agents and models', () => {
     ['agent: clade', 'AGENT_UNKNOWN SPRINT.yaml:3:8'],
     ['agent: [claude, x]', 'AGENT_UNKNOWN SPRINT.yaml:3:17'],
     ['review: {agent: codex, model: opus}', 'INVALID_MODEL SPRINT.yaml:3:31'],
-    ['review: {agent: nobody}', 'AGENT_UNKNOWN SPRINT.yaml:3:17'],
+    ['review: {agent: absent}', 'AGENT_UNKNOWN SPRINT.yaml:3:17'],
     ['model: 5', 'INVALID_MODEL SPRINT.yaml:3:8'],
   ])('refuses %j', (lines, code) => {
     expect(listErrors(judged(lines))).toEqual([code])

@@ -2,8 +2,8 @@ import { errorMessage } from '../contract/errors.ts'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { Progress } from '../contract/progress.ts'
-import { attemptState } from '../platform/processes/attempt-folder.ts'
-import { isFolder, listFolder, readBytes } from '../platform/files/files.ts'
+import { attemptFiles, attemptState, type AttemptState } from '../platform/processes/attempt-folder.ts'
+import { exists, fileSize, listFolder, listFolders, readBytes } from '../platform/files/files.ts'
 import { recordKey, stateFolder, stateId } from '../platform/files/state-folder.ts'
 import { broken, notice, type Finding } from './finding.ts'
 import type { ReplayEntry, Evidence } from './invariants.ts'
@@ -56,7 +56,7 @@ export async function examineSprint(sprintDir: string, depth: ExaminationDepth =
     segments,
     entries: selectUsableEntries(segments),
     shown: shown.progress,
-    attempts: names.map((name) => ({ name, state: attemptState(join(attemptsFolder(sprintDir), name)) })),
+    attempts: names.map((name) => ({ name, state: examineAttempt(join(attemptsFolder(sprintDir), name)) })),
     isRunning: owner !== undefined,
     isRepaired: (await listFolder(journalFolder(sprintDir))).some((name) => name.includes('.quarantined')),
     leftovers,
@@ -150,7 +150,13 @@ async function readShownProgress(sprintDir: string): Promise<{ progress: Progres
 
 const attemptsFolder = (sprintDir: string): string => join(stateFolder(sprintDir), 'attempts')
 
-async function listAttemptFolders(sprintDir: string): Promise<string[]> {
-  const folder = attemptsFolder(sprintDir)
-  return (await listFolder(folder)).filter((name) => isFolder(join(folder, name)))
-}
+const listAttemptFolders = (sprintDir: string): Promise<string[]> => listFolders(attemptsFolder(sprintDir))
+
+/** `0` and a newline. */
+const shortestExitBytes = 2
+
+/** A sprint of an earlier version has tens of thousands of folders: most have an exit code, and nothing else to be read. */
+const examineAttempt = (folder: string): AttemptState =>
+  fileSize(join(folder, attemptFiles.exit)) >= shortestExitBytes && !exists(join(folder, attemptFiles.ended))
+    ? 'ended'
+    : attemptState(folder)

@@ -34,8 +34,8 @@ function createJournal(...plays: readonly Play[]): { readonly entries: ReplayEnt
 const work = [started(), reports({ pendingSteps: newSteps('one', 'two') }), hookEnds()]
 const whole = createJournal(...work)
 
-function findings(given: Partial<Evidence>): string[] {
-  const evidence = { entries: whole.entries, shown: whole.progress, attempts: [], isRunning: false, ...given }
+function findings(overrides: Partial<Evidence>): string[] {
+  const evidence = { entries: whole.entries, shown: whole.progress, attempts: [], isRunning: false, ...overrides }
   return checkInvariants(evidence).findings.map(({ invariant, level, text }) => `${invariant} ${level}: ${text}`)
 }
 

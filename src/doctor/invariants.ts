@@ -87,20 +87,20 @@ function replayEntry(
 
 /** What has happened since the last starting snapshot. */
 function createHistoryChecker() {
-  let begun = new Set<number>()
+  let started = new Set<number>()
   let ended = new Set<number>()
   let attempts = new Set<string>()
   let completed = new Set<string>()
   return {
     reset({ stats, live, dynamicSteps }: Progress): void {
-      begun = new Set(Array.from({ length: stats.currentIteration }, (_, index) => index + 1))
-      ended = new Set([...begun].filter((number) => !live.some((one) => one.number === number)))
+      started = new Set(Array.from({ length: stats.currentIteration }, (_, index) => index + 1))
+      ended = new Set([...started].filter((number) => !live.some((one) => one.number === number)))
       attempts = new Set()
       completed = new Set(dynamicSteps.filter(isStepCompleted).map(({ id }) => id))
     },
     check(from: Progress, to: Progress, fact: Fact): Finding[] {
       return [
-        ...checkIterations(from, to, { begun, ended }),
+        ...checkIterations(from, to, { started, ended }),
         ...checkRepeatedAttempt(fact, attempts),
         ...checkSteps(from, to, completed),
         ...checkHookTasks(from.hookTasks, to.hookTasks),
@@ -110,20 +110,20 @@ function createHistoryChecker() {
   }
 }
 
-type IterationNumbers = { readonly begun: Set<number>; readonly ended: Set<number> }
+type IterationNumbers = { readonly started: Set<number>; readonly ended: Set<number> }
 
-function checkIterations({ live: before }: Progress, to: Progress, { begun, ended }: IterationNumbers): Finding[] {
+function checkIterations({ live: before }: Progress, to: Progress, { started, ended }: IterationNumbers): Finding[] {
   const findings: Finding[] = []
   const numbers = new Set(before.map(({ number }) => number))
   for (const { number, attempt } of to.live) {
     if (numbers.delete(number)) continue
-    if (begun.has(number)) findings.push(broken('I2', `iteration ${number} begins twice`))
-    else if (number !== begun.size + 1) findings.push(broken('I2', `iteration ${number} follows ${begun.size}`))
+    if (started.has(number)) findings.push(broken('I2', `iteration ${number} begins twice`))
+    else if (number !== started.size + 1) findings.push(broken('I2', `iteration ${number} follows ${started.size}`))
     const { maxIterations } = to.stats
     // An iteration without an attempt only runs a gate or the checks, and no limit forbids that.
     if (number > maxIterations && attempt > 0)
       findings.push(broken('I11', `iteration ${number} is over the limit of ${maxIterations}`))
-    begun.add(number)
+    started.add(number)
   }
   for (const number of numbers) {
     if (ended.has(number)) findings.push(broken('I2', `iteration ${number} ends twice`))
@@ -132,8 +132,10 @@ function checkIterations({ live: before }: Progress, to: Progress, { begun, ende
     }
     ended.add(number)
   }
-  if (to.stats.currentIteration !== begun.size) {
-    findings.push(broken('I2', `iteration ${begun.size} is the last one, but ${to.stats.currentIteration} are counted`))
+  if (to.stats.currentIteration !== started.size) {
+    findings.push(
+      broken('I2', `iteration ${started.size} is the last one, but ${to.stats.currentIteration} are counted`),
+    )
   }
   return findings
 }

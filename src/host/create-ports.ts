@@ -99,12 +99,12 @@ function createActivityCount() {
   }
   return {
     read: () => (running === 0 ? count : undefined),
-    counted: <Runner extends { run: (...given: never[]) => Promise<unknown> }>(runner: Runner): Runner => ({
+    counted: <Runner extends { run: (...args: never[]) => Promise<unknown> }>(runner: Runner): Runner => ({
       ...runner,
-      run: async (...given: Parameters<Runner['run']>) => {
+      run: async (...args: Parameters<Runner['run']>) => {
         change(1)
         try {
-          return await runner.run(...given)
+          return await runner.run(...args)
         } finally {
           change(-1)
         }

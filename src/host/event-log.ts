@@ -1,6 +1,7 @@
 import type { SprintEvent } from '../contract/events.ts'
 import type { LoggedEvent } from '../contract/fleet/channel.ts'
 import { noop, serialize } from '../platform/async.ts'
+import type { SyncMode } from '../platform/files/append-file.ts'
 import { exists, createFolder, removeFile } from '../platform/files/files.ts'
 import { openLog, readLog, type LogFile } from '../platform/files/log-file.ts'
 import {
@@ -23,6 +24,13 @@ export type NewLogEvent = {
   readonly prompt?: string | undefined
   /** The progress of the sprint. */
   readonly rev?: number | undefined
+}
+
+type EventLogOptions = {
+  /** The number of the first event of a new log. */
+  readonly firstSeq?: number
+  /** Whether events survive a power cut: those of a machine in the fleet do. */
+  readonly sync?: SyncMode
 }
 
 const segmentBytes = 2 * 1024 * 1024
@@ -54,9 +62,8 @@ export class EventLog {
     this.#lastAt = last?.at
   }
 
-  /** `firstSeq`: the number of the first event of a new log. */
-  static async open(folder: string, { firstSeq = 1 }: { readonly firstSeq?: number } = {}): Promise<EventLog> {
-    const segments = await EventSegments.open(folder, firstSeq)
+  static async open(folder: string, options: EventLogOptions = {}): Promise<EventLog> {
+    const segments = await EventSegments.open(folder, options)
     return new EventLog(segments, await segments.readLast())
   }
 
@@ -120,20 +127,22 @@ type LastRecords = { readonly records: readonly EventRecord[]; readonly first: n
 class EventSegments {
   readonly #folder: string
   readonly #firsts: number[]
+  readonly #sync: SyncMode
   #log: LogFile
 
-  private constructor(folder: string, firsts: number[], log: LogFile) {
+  private constructor(folder: string, firsts: number[], { log, sync }: { log: LogFile; sync: SyncMode }) {
     this.#folder = folder
     this.#firsts = firsts
     this.#log = log
+    this.#sync = sync
   }
 
-  static async open(folder: string, firstSeq: number): Promise<EventSegments> {
+  static async open(folder: string, { firstSeq = 1, sync = 'each' }: EventLogOptions): Promise<EventSegments> {
     await createFolder(folder)
     const found = await listEventSegments(folder)
     const firsts = found.length === 0 ? [firstSeq] : found
-    const { file } = await openLog(segmentPath(folder, firsts.at(-1) ?? firstSeq))
-    return new EventSegments(folder, firsts, file)
+    const { file } = await openLog(segmentPath(folder, firsts.at(-1) ?? firstSeq), sync)
+    return new EventSegments(folder, firsts, { log: file, sync })
   }
 
   /** The last two segments are enough: a running attempt has emitted events recently. */
@@ -167,7 +176,7 @@ class EventSegments {
 
   async #startSegment(first: number): Promise<void> {
     await this.#log.close()
-    this.#log = (await openLog(segmentPath(this.#folder, first))).file
+    this.#log = (await openLog(segmentPath(this.#folder, first), this.#sync)).file
     if (this.#firsts.at(-1) !== first) this.#firsts.push(first)
   }
 

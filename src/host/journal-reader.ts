@@ -54,10 +54,10 @@ export async function readIterationRecords(
   const names = (await listFolder(folder)).filter((name) => segmentPattern.test(name)).toSorted()
   const chosen: string[] = []
   for (const name of names.toReversed()) {
-    const begun = readFirstIteration(await readBytes(join(folder, name)))
-    if (begun !== undefined && begun >= before + liveMargin) continue
+    const firstIteration = readFirstIteration(await readBytes(join(folder, name)))
+    if (firstIteration !== undefined && firstIteration >= before + liveMargin) continue
     chosen.unshift(name)
-    if (begun !== undefined && begun < from) break
+    if (firstIteration !== undefined && firstIteration < from) break
   }
   const records: JournalRecord[] = []
   for (const name of chosen) {

@@ -8,7 +8,7 @@ const firstSeqOfOldSprint = 1_000_001
 
 export interface SprintEvents {
   readonly record: (event: SprintEvent) => void
-  /** Resolves when all events are on disk. */
+  /** Resolves when all events are written. */
   readonly close: () => Promise<void>
 }
 
@@ -20,11 +20,11 @@ type SprintEventsOptions = {
 
 /**
  * Opens the event log of a sprint that this process runs: the same kind of log as that of an agent in the fleet. `ralph watch` and
- * `ralph serve` read it.
+ * `ralph serve` read it. It is not synced: the journal has what a sprint needs after a power cut.
  */
 export async function openSprintEvents({ sprintDir, store, now }: SprintEventsOptions): Promise<SprintEvents> {
   const firstSeq = store.current().stats.startedAt === null ? 1 : firstSeqOfOldSprint
-  const log = await EventLog.open(sprintEventsFolder(sprintDir), { firstSeq })
+  const log = await EventLog.open(sprintEventsFolder(sprintDir), { firstSeq, sync: 'never' })
   return {
     record: (event) => {
       log.add({ at: now(), event, attempt: findAttemptName(event), rev: store.current().rev })

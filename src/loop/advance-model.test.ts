@@ -64,14 +64,14 @@ function possible({ progress, open }: World, dice: Dice): readonly Possible[] {
     const as = dice.how % 2 === 0 ? 'paused' : 'interrupted'
     return { fact: { type: 'stop-requested', at, as, when } }
   })
-  const said: Possible[] = [
+  const messages: Possible[] = [
     { fact: { type: 'told', at, text: 'mind the tests', now: dice.how % 2 === 0 } },
     { fact: { type: 'edited', at, edits: [someEdit(progress, dice.how)], refused: [] } },
   ]
   const running = isWorking(progress) || open.length > 0
   return [
     ...Array.from({ length: 6 }, () => answers).flat(),
-    ...(running ? [...stops, ...said, { dies: true }] : [{ fact: started({ at, agents: ['claude', 'codex'] }) }]),
+    ...(running ? [...stops, ...messages, { dies: true }] : [{ fact: started({ at, agents: ['claude', 'codex'] }) }]),
     ...(progress.status === 'needs-human' ? [{ fact: answered('yes') }] : []),
   ]
 }
@@ -331,16 +331,16 @@ const setup = fc.record({
 })
 type Setup = typeof setup extends fc.Arbitrary<infer T> ? T : never
 
-function createSprint(given: Setup): Progress {
+function createSprint(chosen: Setup): Progress {
   const { baseline: _known, ...unmeasured } = buildProgress({
-    ralph: { idleThreshold: given.idleThreshold, minIterations: given.minIterations },
-    limits: { iterations: given.iterations },
-    doneWhen: given.checks.map((eachIteration, n) => buildCheck({ run: `check ${n}`, eachIteration })),
-    perIterationHooks: given.hooks.map((hook, n) => buildHook({ id: `hook ${n}`, ...hook })),
-    checkpoint: given.checkpoint,
-    ...(given.notifies && { notify: ['desktop'] }),
-    ...(given.reviews && { review: { agent: 'codex' } }),
-    ...(given.old && { hookTasks: oldTasks, iterations: oldIterations }),
+    ralph: { idleThreshold: chosen.idleThreshold, minIterations: chosen.minIterations },
+    limits: { iterations: chosen.iterations },
+    doneWhen: chosen.checks.map((eachIteration, n) => buildCheck({ run: `check ${n}`, eachIteration })),
+    perIterationHooks: chosen.hooks.map((hook, n) => buildHook({ id: `hook ${n}`, ...hook })),
+    checkpoint: chosen.checkpoint,
+    ...(chosen.notifies && { notify: ['desktop'] }),
+    ...(chosen.reviews && { review: { agent: 'codex' } }),
+    ...(chosen.old && { hookTasks: oldTasks, iterations: oldIterations }),
   })
   return unmeasured
 }
@@ -356,7 +356,7 @@ const dice = fc.record({ which: fc.nat(), how: fc.nat(), at: fc.nat(1e9) })
 it('keeps its invariants for any sequence of facts', () => {
   const statuses = new Set<string>()
   fc.assert(
-    fc.property(setup, fc.array(dice, { minLength: 20, maxLength: 80 }), (given, throws) => {
+    fc.property(setup, fc.array(dice, { minLength: 20, maxLength: 80 }), (chosen, throws) => {
       const times = throws.map(({ at }) => at).toSorted((a, b) => a - b)
       const end = throws.reduce(
         (world, thrown, n) => {
@@ -364,7 +364,7 @@ it('keeps its invariants for any sequence of facts', () => {
           statuses.add(next.progress.status)
           return next
         },
-        newWorld(createSprint(given)),
+        newWorld(createSprint(chosen)),
       )
 
       // A thousand old tasks make this slow and add nothing.

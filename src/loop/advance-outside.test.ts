@@ -182,9 +182,9 @@ describe('an edit of PROGRESS.yaml', () => {
   it('to paused requests a pause', () => {
     const waiting = after(running, fails({ class: 'usage_limit', resetsAt: noon + 9000 })).progress
     const edit = after(waiting, edited({ kind: 'pause' }))
-    const asked = after(waiting, pauseRequested)
+    const pausing = after(waiting, pauseRequested)
 
-    expect(edit.progress).toEqual(asked.progress)
+    expect(edit.progress).toEqual(pausing.progress)
     expect(workOrders(edit.orders)).toEqual([{ type: 'abort', what: 'waits' }])
     expect(after(running, edited({ kind: 'pause' })).progress).toEqual(after(running, pauseRequested).progress)
   })

@@ -244,10 +244,10 @@ describe('an interrupt', () => {
 })
 
 describe('an answer', () => {
-  const asked = after(buildProgress(), started(), reports({ status: 'needs-human' })).progress
+  const asking = after(buildProgress(), started(), reports({ status: 'needs-human' })).progress
 
   it('closes the question and leaves the sprint ready to resume', () => {
-    const { progress, orders } = after(asked, answered('the key is in the vault'))
+    const { progress, orders } = after(asking, answered('the key is in the vault'))
 
     expect(progress).toMatchObject({
       status: 'paused',
@@ -259,7 +259,7 @@ describe('an answer', () => {
   })
 
   it('is in the next prompt, until the agent has reported', () => {
-    const resumed = after(asked, answered('the key is in the vault'), started()).progress
+    const resumed = after(asking, answered('the key is in the vault'), started()).progress
     const next = after(resumed, reports()).progress
 
     expect(resumed.live).toMatchObject([{ number: 2 }])

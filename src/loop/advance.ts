@@ -30,27 +30,23 @@ export type Transition = {
 
 /** The loop in one function: takes the current state and a fact, returns the next state and the orders to execute. */
 export function advance(progress: Progress, fact: Fact): Transition {
-  const { sprint, ...decided } = advanceSprint(fromProgress(progress), fact)
-  return { progress: toProgress(sprint), ...decided }
-}
-
-type Advance = Decision & Pick<Transition, 'changes'>
-
-function advanceSprint(sprint: Sprint, fact: Fact): Advance {
+  const sprint = fromProgress(progress)
   const decided = decide(countActiveTime(sprint, fact), fact)
   const next = startsWork(fact) ? andThen(decided.orders, getWay(sprint).next(decided.sprint, fact.at)) : decided
   const orders = [...next.orders, ...cleanUpWorktree(sprint, next.sprint, fact)]
   const { changes } = decided
-  return { sprint: { ...next.sprint, rev: sprint.rev + 1 }, orders, ...(changes && { changes }) }
+  return { progress: toProgress({ ...next.sprint, rev: sprint.rev + 1 }), orders, ...(changes && { changes }) }
 }
+
+type Advance = Decision & Pick<Transition, 'changes'>
 
 /** These facts can arrive while no run is active, so they start nothing. */
 const startsWork = ({ type }: Fact): boolean =>
   !['recompiled', 'answered', 'told', 'message-withdrawn', 'notified'].includes(type)
 
 /** Time since the last fact counts as work if something was running. Time between runs does not. */
-function countActiveTime(given: Sprint, { type, at, clockJumpMs = 0 }: Fact): Sprint {
-  const sprint = clockJumpMs === 0 ? given : moveTimes(given, clockJumpMs)
+function countActiveTime(before: Sprint, { type, at, clockJumpMs = 0 }: Fact): Sprint {
+  const sprint = clockJumpMs === 0 ? before : moveTimes(before, clockJumpMs)
   const { status, live, stats } = sprint
   const atWork = status === 'in-progress' && (live.length === 0 || live.some(({ stage }) => stage !== 'waiting'))
   const passed = atWork && type !== 'started' ? at - (stats.updatedAt ?? at) : 0
@@ -196,9 +192,9 @@ function onAnswered(sprint: Sprint, fact: Extract<Fact, { type: 'answered' }>): 
   const { question } = sprint
   if (!question || sprint.status !== 'needs-human') throw createIllegalFact(sprint, fact, 'there is no open question')
   const chosen = resolveAnswer(question, fact.answer)
-  const said = emitUserSaid(sprint, { how: 'answer', text: chosen, by: fact.by })
+  const events = emitUserSaid(sprint, { how: 'answer', text: chosen, by: fact.by })
   const accepted = acceptByAnswer(sprint, chosen, fact.at)
-  if (accepted) return { sprint: accepted, orders: said }
+  if (accepted) return { sprint: accepted, orders: events }
   const { reason, details, options } = question
   const answer = { question: reason, details, ...(options && { options }), answer: chosen, at: fact.at }
   const { claimQuestion: _claim, ...history } = sprint.history
@@ -209,6 +205,6 @@ function onAnswered(sprint: Sprint, fact: Extract<Fact, { type: 'answered' }>): 
       question: undefined,
       reason: undefined,
     },
-    orders: said,
+    orders: events,
   }
 }

@@ -13,7 +13,7 @@ import {
 import type { Progress } from '../contract/progress.ts'
 
 const worktree: Progress['worktree'] = { enabled: true, branch: 'sprint/S', path: '../S', cleanup: 'on-complete' }
-const inWorktree = (given: Partial<Progress> = {}) => buildProgress({ worktree, ...given })
+const inWorktree = (overrides: Partial<Progress> = {}) => buildProgress({ worktree, ...overrides })
 const begins = started({ worktree: { createdAt: noon } })
 const claims = reports({ status: 'goal-complete' })
 

@@ -104,8 +104,10 @@ function notStarted(cause: Error, workTree: string | undefined): RalphError {
   })
 }
 
-function gitError(command: string, said: string): RalphError {
-  if (/No space left on device|Disk quota exceeded/i.test(said))
-    return new RalphError('DISK_FULL', `git ${command}: ${said}`, { hint: 'make room and run the same command again' })
-  return new RalphError('ROOM_FAILED', `git ${command}: ${said}`)
+function gitError(command: string, stderr: string): RalphError {
+  if (/No space left on device|Disk quota exceeded/i.test(stderr))
+    return new RalphError('DISK_FULL', `git ${command}: ${stderr}`, {
+      hint: 'make room and run the same command again',
+    })
+  return new RalphError('ROOM_FAILED', `git ${command}: ${stderr}`)
 }

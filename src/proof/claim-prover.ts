@@ -203,8 +203,8 @@ function refuseMissing(check: Check, { exitCode, output }: CheckRun, project: st
   if (exitCode !== 126 && exitCode !== 127) return
   const [program = ''] = check.run.trim().split(/\s+/)
   if (program.includes('/') && !isFile(join(project, program))) return
-  const said = output.trim().split('\n').at(-1) ?? ''
-  throw new RalphError('CHECK_NOT_STARTED', `the check "${checkName(check)}" cannot start: ${said}`, {
+  const lastLine = output.trim().split('\n').at(-1) ?? ''
+  throw new RalphError('CHECK_NOT_STARTED', `the check "${checkName(check)}" cannot start: ${lastLine}`, {
     hint: 'install what it needs or correct done-when; no agent has run',
   })
 }

@@ -20,17 +20,17 @@ function createTestDisk(looks: number) {
   return { ports: ports as Ports, texts: () => events.map((event) => ('text' in event ? event.text : event.type)) }
 }
 
-const unheard = new AbortController().signal
+const neverAborted = new AbortController().signal
 
 it('runs the work at once if there is space', async () => {
   const { ports, texts } = createTestDisk(0)
-  expect(await retryOnDiskFull(async () => 'done', ports, unheard)).toBe('done')
+  expect(await retryOnDiskFull(async () => 'done', ports, neverAborted)).toBe('done')
   expect(texts()).toEqual([])
 })
 
 it('delays the work until there is space, and reports it once', async () => {
   const { ports, texts } = createTestDisk(3)
-  expect(await retryOnDiskFull(async () => 'done', ports, unheard)).toBe('done')
+  expect(await retryOnDiskFull(async () => 'done', ports, neverAborted)).toBe('done')
   expect(texts()).toEqual([
     'paused: disk-full: 1 MB free; resumes when there is space again',
     'disk space is available again; resuming',
@@ -44,20 +44,20 @@ it('runs the work again if the disk filled up in the middle', async () => {
     if (++tries < 3) throw full()
     return tries
   }
-  expect(await retryOnDiskFull(work, ports, unheard)).toBe(3)
+  expect(await retryOnDiskFull(work, ports, neverAborted)).toBe(3)
   expect(texts()[0]).toMatch(/^paused: disk-full: no space left/)
 })
 
 it('rethrows any other error', async () => {
   const { ports } = createTestDisk(0)
   const work = () => Promise.reject(new Error('broken'))
-  await expect(retryOnDiskFull(work, ports, unheard)).rejects.toThrow('broken')
+  await expect(retryOnDiskFull(work, ports, neverAborted)).rejects.toThrow('broken')
 })
 
 it('runs the work if the free space is unknown', async () => {
   const { ports } = createTestDisk(0)
   const blind = { ...ports, disk: { shortage: () => Promise.reject(new Error('who knows')) } }
-  expect(await retryOnDiskFull(async () => 'done', blind, unheard)).toBe('done')
+  expect(await retryOnDiskFull(async () => 'done', blind, neverAborted)).toBe('done')
 })
 
 it('gives up when the signal aborts', async () => {

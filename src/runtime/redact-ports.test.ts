@@ -11,14 +11,14 @@ const secrets = () => createRedactor()
 const never = new AbortController().signal
 
 it('redacts the events and the outcome of an agent', async () => {
-  const heard: AgentEvent[] = []
+  const events: AgentEvent[] = []
   const request: AgentRequest = {
     attempt: '1-1',
     transcript: 't',
     prompt: `use ${key}`,
     timeouts: { idle: 1, attempt: 1, afterResult: 1 },
     budget: {},
-    onEvent: (event) => void heard.push(event),
+    onEvent: (event) => void events.push(event),
   }
   const prompts: string[] = []
   const ended: Outcome = { status: 'failed', reason: key, text: key, retryable: true, resumable: false, usage: noUsage }
@@ -41,7 +41,7 @@ it('redacts the events and the outcome of an agent', async () => {
     text: shown,
     structured: { deep: [shown] },
   })
-  expect(heard).toEqual([{ kind: 'tool', phase: 'start', id: 't', input: { command: `echo ${shown}` } }])
+  expect(events).toEqual([{ kind: 'tool', phase: 'start', id: 't', input: { command: `echo ${shown}` } }])
   expect(prompts).toEqual([`use ${key}`])
 })
 

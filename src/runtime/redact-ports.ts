@@ -26,9 +26,9 @@ export function createEventRedactor(redact: Redact): (event: AgentEvent) => Agen
   return (event) => {
     const clean = redactDeep(event, redact)
     if (clean.kind !== 'text' && clean.kind !== 'raw') return clean
-    const said = clean.kind === 'text' ? clean.text : clean.line
-    const isPart = inKey && /^[A-Za-z0-9+/=\s-]*$/.test(said)
-    inKey = isPart ? !said.includes('-----END') : said.trimEnd().endsWith('[redacted private key]')
+    const text = clean.kind === 'text' ? clean.text : clean.line
+    const isPart = inKey && /^[A-Za-z0-9+/=\s-]*$/.test(text)
+    inKey = isPart ? !text.includes('-----END') : text.trimEnd().endsWith('[redacted private key]')
     if (!isPart) return clean
     return clean.kind === 'text' ? { ...clean, text: '' } : { ...clean, line: '' }
   }

@@ -4,21 +4,21 @@ import { buildOutcome, createWorld } from '../../test/support/virtual.ts'
 import type { LockState } from '../loop/core/way.ts'
 
 /** A notes folder whose lock the agent deletes in the given turns. */
-function createTestLock(deletedIn: readonly number[], said: Partial<Extract<LockState, { exists: false }>> = {}) {
+function createTestLock(deletedIn: readonly number[], lockEnd: Partial<Extract<LockState, { exists: false }>> = {}) {
   const restored: string[] = []
   return {
     restored,
     port: {
       folder: '/notes',
       read: async (): Promise<LockState> =>
-        deletedIn.includes(restored.length) ? { exists: false, ...said } : { exists: true },
+        deletedIn.includes(restored.length) ? { exists: false, ...lockEnd } : { exists: true },
       restore: async (attempt: string) => void restored.push(attempt),
     },
   }
 }
 
-const createRalphMode = (given: Parameters<typeof buildProgress>[0] = {}) =>
-  buildProgress({ protocol: 'notes', ...given })
+const createRalphMode = (overrides: Parameters<typeof buildProgress>[0] = {}) =>
+  buildProgress({ protocol: 'notes', ...overrides })
 
 describe('an attempt of Ralph Mode', () => {
   it('ends with the state of its lock, which is restored before each attempt', async () => {

@@ -30,8 +30,8 @@ async function run(progress: Progress, played: Played) {
   return { ended: await world.run(unmeasured).done, events: world.events }
 }
 
-const sprint = (given: Parameters<typeof buildCheck>[0]) =>
-  buildProgress({ doneWhen: [buildCheck({ run: 'npm test', ...given })], limits: { iterations: 1 } })
+const sprint = (overrides: Parameters<typeof buildCheck>[0]) =>
+  buildProgress({ doneWhen: [buildCheck({ run: 'npm test', ...overrides })], limits: { iterations: 1 } })
 
 describe('a file that defines a check', () => {
   const weaken = (files: Record<string, string>) => void (files['package.json'] = 'test: true')

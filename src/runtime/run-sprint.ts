@@ -45,9 +45,9 @@ export function runSprint(loaded: Progress, ports: Ports, first: Fact, rules = a
   }
 
   const readJump = createJumpMeter(ports)
-  const decide = async (given: Fact) => {
+  const decide = async (received: Fact) => {
     const clockJumpMs = readJump()
-    const fact = clockJumpMs === 0 ? given : { ...given, clockJumpMs }
+    const fact = clockJumpMs === 0 ? received : { ...received, clockJumpMs }
     const next = rules(progress, fact)
     await store.save(next.progress, fact)
     return next

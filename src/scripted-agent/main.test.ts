@@ -124,10 +124,10 @@ turns:
   })
 
   it('pauses between events', () => {
-    const begun = performance.now()
+    const startedAt = performance.now()
     run(['--scenario', scenarioFile('{ pace: 5000, turns: [{ pace: 200, say: a }] }')], { env: unhurried })
-    expect(performance.now() - begun).toBeGreaterThan(400)
-    expect(performance.now() - begun).toBeLessThan(5000)
+    expect(performance.now() - startedAt).toBeGreaterThan(400)
+    expect(performance.now() - startedAt).toBeLessThan(5000)
   })
 })
 

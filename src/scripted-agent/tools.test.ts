@@ -11,7 +11,7 @@ beforeEach(() => {
 afterEach(() => rmSync(cwd, { recursive: true }))
 
 const path = (name: string) => join(cwd, name)
-const given = (name: string, text: string) => writeFileSync(path(name), text)
+const writeText = (name: string, text: string) => writeFileSync(path(name), text)
 const text = (name: string) => readFileSync(path(name), 'utf8')
 
 const use = async (action: ToolAction) => {
@@ -21,7 +21,7 @@ const use = async (action: ToolAction) => {
 
 describe('read', () => {
   it('numbers the lines', async () => {
-    given('a.txt', 'one\ntwo')
+    writeText('a.txt', 'one\ntwo')
     expect(await use({ type: 'read', path: 'a.txt' })).toEqual({
       name: 'Read',
       input: { file_path: path('a.txt') },
@@ -50,7 +50,7 @@ describe('write', () => {
   })
 
   it('fails where no file can exist', async () => {
-    given('a.txt', '')
+    writeText('a.txt', '')
     expect(await use({ type: 'write', path: 'a.txt/b.txt', content: '' })).toMatchObject({ isError: true })
   })
 })
@@ -59,7 +59,7 @@ describe('edit', () => {
   const edit = { type: 'edit', path: 'a.txt', from: 'two', to: '$& and $1' } as const
 
   it('replaces the text, whatever it contains', async () => {
-    given('a.txt', 'one two three')
+    writeText('a.txt', 'one two three')
     expect(await use(edit)).toEqual({
       name: 'Edit',
       input: { file_path: path('a.txt'), old_string: 'two', new_string: '$& and $1' },
@@ -73,7 +73,7 @@ describe('edit', () => {
     ['is not there', 'one', 'String to replace not found in file.\nString: two'],
     ['is there twice', 'two two', 'Found 2 matches of the string to replace.\nString: two'],
   ])('changes nothing if the text %s', async (_, before, reason) => {
-    given('a.txt', before)
+    writeText('a.txt', before)
     expect(await use(edit)).toMatchObject({ content: `<tool_use_error>${reason}</tool_use_error>`, isError: true })
     expect(text('a.txt')).toBe(before)
   })
@@ -81,7 +81,7 @@ describe('edit', () => {
 
 describe('run and delete', () => {
   it('run a command in the project', async () => {
-    given('a.txt', 'hello')
+    writeText('a.txt', 'hello')
     expect(await use({ type: 'run', command: 'cat a.txt; echo " and errors" >&2' })).toEqual({
       name: 'Bash',
       input: { command: 'cat a.txt; echo " and errors" >&2' },
@@ -102,7 +102,7 @@ describe('run and delete', () => {
   }, 2000)
 
   it('delete a file with any name', async () => {
-    given("it's a.txt", '')
+    writeText("it's a.txt", '')
     expect(await use({ type: 'delete', path: "it's a.txt" })).toMatchObject({ name: 'Bash', isError: false })
     expect(existsSync(path("it's a.txt"))).toBe(false)
   })

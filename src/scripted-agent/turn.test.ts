@@ -16,9 +16,9 @@ turns:
     ['is the first one that matches', '# Ralph: planning\n\n## Refused: tests\nno half an egg', 'refused'],
     ['needs all its patterns', '# Ralph: planning\n\nno half an egg', 'planning'],
     ['is the one without patterns if nothing matches', '# Ralph: reflecting', 'fallback'],
-  ])('%s', (_, prompt, said) => {
-    expect(chooseTurn({ turns, pace }, prompt).say).toBe(said)
-    expect(chooseTurn({ turns, pace }, prompt).say).toBe(said)
+  ])('%s', (_, prompt, text) => {
+    expect(chooseTurn({ turns, pace }, prompt).say).toBe(text)
+    expect(chooseTurn({ turns, pace }, prompt).say).toBe(text)
   })
 
   it('is an error without a match and without a fallback', () => {

@@ -60,13 +60,13 @@ function redFirst({ verdict, tests }: Mark): ProofStep {
 
 function heldOut({ checks = [] }: IterationRecord, { doneWhen = [] }: ProofSettings): ProofStep {
   const title = 'Held-out checks'
-  const wanted = doneWhen.filter((check) => check.heldOut !== undefined).map(({ name, run }) => name ?? run)
-  if (wanted.length === 0) return { title, state: 'absent', words: 'none set', names: [] }
-  const red = wanted.filter((name) => checks.some((check) => check.name === name && !check.passed))
+  const heldOutChecks = doneWhen.filter((check) => check.heldOut !== undefined).map(({ name, run }) => name ?? run)
+  if (heldOutChecks.length === 0) return { title, state: 'absent', words: 'none set', names: [] }
+  const red = heldOutChecks.filter((name) => checks.some((check) => check.name === name && !check.passed))
   if (red.length > 0) return { title, state: 'failed', words: `${red.length} red`, names: red }
-  const ran = wanted.every((name) => checks.some((check) => check.name === name))
+  const ran = heldOutChecks.every((name) => checks.some((check) => check.name === name))
   return ran
-    ? { title, state: 'passed', words: `${wanted.length} green; the agent never saw them`, names: [] }
+    ? { title, state: 'passed', words: `${heldOutChecks.length} green; the agent never saw them`, names: [] }
     : { title, state: 'absent', words: 'not reached', names: [] }
 }
 

@@ -119,7 +119,7 @@ describe('ralph transcript', () => {
 
 describe('ralph agents', () => {
   /** Only these programs are on PATH; each prints a version and is not logged in. */
-  async function aMachine(versions: Readonly<Record<string, string>>, env: Readonly<Record<string, string>> = {}) {
+  async function createMachine(versions: Readonly<Record<string, string>>, env: Readonly<Record<string, string>> = {}) {
     const script = (version: string) => `#!/bin/sh\ntest "$1" = --version && echo "${version}"\n`
     const files = Object.entries(versions).map(([name, version]) => [`../only/${name}`, script(version)] as const)
     const sprint = await createTestSprint({ env: { PATH: '../only', ...env }, files: Object.fromEntries(files) })
@@ -128,7 +128,7 @@ describe('ralph agents', () => {
   }
 
   it('shows for each agent whether it is installed, its version, whether that was tested, and its login', async () => {
-    const machine = await aMachine({ claude: '2.1.325 (Claude Code)', codex: 'codex-cli 9.9.9', gemini: '0.61.0' })
+    const machine = await createMachine({ claude: '2.1.325 (Claude Code)', codex: 'codex-cli 9.9.9', gemini: '0.61.0' })
     const { exitCode, stdout } = await machine.ralph('agents', '--json')
 
     expect(exitCode).toBe(0)
@@ -165,7 +165,7 @@ describe('ralph agents', () => {
   })
 
   it('prints a table', async () => {
-    const machine = await aMachine({ codex: 'codex-cli 9.9.9' }, { CODEX_API_KEY: 'k' })
+    const machine = await createMachine({ codex: 'codex-cli 9.9.9' }, { CODEX_API_KEY: 'k' })
     const { stdout } = await machine.ralph('agents')
 
     expect(stdout).toMatch(
@@ -177,7 +177,7 @@ describe('ralph agents', () => {
 
   it('leaves nothing behind of a program that starts others instead of answering', async () => {
     const seconds = `87653.${process.pid}`
-    const machine = await aMachine({})
+    const machine = await createMachine({})
     await machine.write('../only/codex', `#!/bin/sh\nPATH=/usr/bin:/bin\ntouch asked\nsetsid sleep ${seconds} &\n`)
     await chmod(machine.at('../only/codex'), 0o755)
 
@@ -187,7 +187,7 @@ describe('ralph agents', () => {
   })
 
   it('rejects invalid calls with the reason', async () => {
-    const { ralph } = await aMachine({})
+    const { ralph } = await createMachine({})
 
     expect(
       await refusals(ralph, [

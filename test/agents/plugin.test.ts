@@ -29,9 +29,9 @@ it('has no short form without the installation', async () => {
   const sprint = await createRealSprint(claude, [{ text: 'unused' }])
   await startClaude(sprint, '-p', '/run-sprint s')
 
-  const asked = sprint.model.requests.map(({ text: request }) => request).join('\n')
-  expect(asked).toContain('/run-sprint')
-  expect(asked).not.toContain('Start it in the background')
+  const requests = sprint.model.requests.map(({ text: request }) => request).join('\n')
+  expect(requests).toContain('/run-sprint')
+  expect(requests).not.toContain('Start it in the background')
 })
 
 it('installs as a plugin from the marketplace of this repository', async () => {
@@ -45,7 +45,7 @@ it('installs as a plugin from the marketplace of this repository', async () => {
 })
 
 /** What each command says to the model, and what of its arguments. */
-const said: readonly (readonly [command: string, args: string, says: string])[] = [
+const cases: readonly (readonly [command: string, args: string, says: string])[] = [
   ['start-sprint', 'Ship it', 'Once the user agrees, run `ralph run'],
   ['init-sprint', 'Ship it', 'Suggest checks for `done-when`'],
   ['sprint-status', 's', 'Say in a few lines where it stands'],
@@ -59,15 +59,15 @@ const said: readonly (readonly [command: string, args: string, says: string])[] 
   ['ralph-mode', 'Ship it', 'Without a task, explain in a few lines'],
 ]
 
-it.each(said)('runs /%s %s with -p', async (command, args, says) => {
+it.each(cases)('runs /%s %s with -p', async (command, args, says) => {
   const sprint = await createRealSprint(claude, [{ text: 'Understood.' }])
   await sprint.ralph('plugin', 'install', '--yes')
 
   expect(await startClaude(sprint, '-p', `/${command} ${args}`)).toMatchObject({ exitCode: 0, stdout: 'Understood.\n' })
 
-  const [asked] = sprint.model.requests
-  expect(asked?.text).toContain(says)
-  expect(asked?.text).toContain(`Given: ${args}`)
+  const [request] = sprint.model.requests
+  expect(request?.text).toContain(says)
+  expect(request?.text).toContain(`Given: ${args}`)
 })
 
 it('runs /run-sprint and /sprint-status as typed in a terminal', async () => {
@@ -103,9 +103,9 @@ it('runs /run-sprint and /sprint-status as typed in a terminal', async () => {
   await terminal.enter('/sprint-status')
   await terminal.sees('It is completed.')
 
-  const asked = sprint.model.requests.map(({ text: request }) => request)
-  expect(asked.some((request) => request.includes('Start it in the background with the Bash tool'))).toBe(true)
-  expect(asked.some((request) => request.includes('All sprints of this project'))).toBe(true)
+  const requests = sprint.model.requests.map(({ text: request }) => request)
+  expect(requests.some((request) => request.includes('Start it in the background with the Bash tool'))).toBe(true)
+  expect(requests.some((request) => request.includes('All sprints of this project'))).toBe(true)
 })
 
 type RealSprint = Awaited<ReturnType<typeof createRealSprint>>

@@ -61,8 +61,8 @@ export const completeSprint = (agent: RealAgent) =>
       'executing refused 1',
       'planning accepted 1',
     ])
-    const told = sprint.model.requests.map(({ text }) => /Refused: greeting.*helo world/s.test(text))
-    expect(told.slice(0, 7)).toEqual([false, false, false, false, false, true, true])
+    const refusals = sprint.model.requests.map(({ text }) => /Refused: greeting.*helo world/s.test(text))
+    expect(refusals.slice(0, 7)).toEqual([false, false, false, false, false, true, true])
   })
 
 export const tooManyRequests = (agent: RealAgent) =>

@@ -14,8 +14,8 @@ describe('as root without IS_SANDBOX and without a sandbox', () => {
     const { stdout } = await claude.run()
 
     const lines = stdout.split('\n')
-    const begun = lines.findIndex((line) => line.startsWith('iteration 1'))
-    const before = lines.flatMap((line, index) => (line.includes(refuses) ? [index < begun] : []))
+    const start = lines.findIndex((line) => line.startsWith('iteration 1'))
+    const before = lines.flatMap((line, index) => (line.includes(refuses) ? [index < start] : []))
     expect(before).toEqual(isRoot ? [true] : [])
   })
 

@@ -35,7 +35,7 @@ const editByHand = ({ 'dynamic-steps': steps }: RawProgress): string[] =>
   steps.map(({ prompt }) => prompt).filter((prompt) => prompt.startsWith('by hand'))
 
 it.each(['a new file', 'in place'] as const)(
-  `takes over every edit of somebody who edits at 20 Hz (%s), once (${again})`,
+  `takes over every edit of a user who edits at 20 Hz (%s), once (${again})`,
   async (how) => {
     const sprint = await createSprintUnderFire()
     onTestFinished(() => sprint.remove())

@@ -116,21 +116,21 @@ export async function createSprintUnderFire({
 
 function watched(child: ChildProcess) {
   const output = { stdout: '', stderr: '' }
-  const begun = performance.now()
+  const startedAt = performance.now()
   let readyMs: number | undefined
   let tellReady = () => {}
   const ready = new Promise<void>((resolve) => (tellReady = resolve))
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {
     output.stdout += text
     if (readyMs !== undefined || !output.stdout.includes('"sprint-started"')) return
-    readyMs = performance.now() - begun
+    readyMs = performance.now() - startedAt
     tellReady()
   })
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (output.stderr += text))
   const ended = once(child, 'close').then(() => ({
     exitCode: child.exitCode,
     ...output,
-    ms: performance.now() - begun,
+    ms: performance.now() - startedAt,
   }))
   return {
     pid: child.pid ?? 0,

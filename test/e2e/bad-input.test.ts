@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createTestSprint, type Setup } from '../support/sprint.ts'
 
-const given = 'workflow: ralph\ngoal: g\n'
+const minimal = 'workflow: ralph\ngoal: g\n'
 const sprintYaml = (text: string): Setup => ({ files: { 's/SPRINT.yaml': text } })
 
 /** Invalid inputs, and the one line that reports each: place, code, and hint. */
@@ -21,12 +21,12 @@ const named: readonly Row[] = [
   ['an empty SPRINT.yaml', sprintYaml(''), /^s\/SPRINT\.yaml:1:1  error INVALID_SPRINT  .*fields/],
   [
     'a YAML syntax error',
-    sprintYaml(`${given}done-when: [\n`),
+    sprintYaml(`${minimal}done-when: [\n`),
     /^s\/SPRINT\.yaml:[34]:\d+  error SPRINT_LOAD_ERROR  .*\]/,
   ],
   [
     'a value of the wrong type',
-    sprintYaml(`${given}done-when:\n  - 7\n`),
+    sprintYaml(`${minimal}done-when:\n  - 7\n`),
     /^s\/SPRINT\.yaml:4:5  error INVALID_FIELD  done-when\[0\] .*map of fields/,
   ],
   ['a missing goal', sprintYaml('workflow: ralph\n'), /^s\/SPRINT\.yaml:1:1  error RALPH_MISSING_GOAL  .*goal/],
@@ -37,10 +37,10 @@ const more: readonly Row[] = [
   ['one sentence', sprintYaml('please make it work\n'), /^s\/SPRINT\.yaml:1:1  error INVALID_SPRINT  .*fields/],
   [
     'a tab for indentation',
-    sprintYaml(`${given}limits:\n\titerations: 3\n`),
+    sprintYaml(`${minimal}limits:\n\titerations: 3\n`),
     /^s\/SPRINT\.yaml:4:1  error SPRINT_LOAD_ERROR  .*Tabs/,
   ],
-  ['a key twice', sprintYaml(`${given}goal: h\n`), /^s\/SPRINT\.yaml:3:1  error SPRINT_LOAD_ERROR  .*"goal".*twice/],
+  ['a key twice', sprintYaml(`${minimal}goal: h\n`), /^s\/SPRINT\.yaml:3:1  error SPRINT_LOAD_ERROR  .*"goal".*twice/],
   ['a missing workflow', sprintYaml('goal: g\n'), /^s\/SPRINT\.yaml:1:1  error MISSING_WORKFLOW  .*workflow/],
   [
     'an unknown workflow',
@@ -54,17 +54,17 @@ const more: readonly Row[] = [
   ],
   [
     'a duration without a unit',
-    sprintYaml(`${given}timeouts: { idle: 30 }\n`),
+    sprintYaml(`${minimal}timeouts: { idle: 30 }\n`),
     /^s\/SPRINT\.yaml:3:19  error INVALID_FIELD  timeouts\.idle .*30s/,
   ],
   [
     'a limit below one',
-    sprintYaml(`${given}limits:\n  iterations: 0\n`),
+    sprintYaml(`${minimal}limits:\n  iterations: 0\n`),
     /^s\/SPRINT\.yaml:4:15  error INVALID_FIELD  limits\.iterations .*at least 1/,
   ],
   [
     'an unknown agent',
-    sprintYaml(`${given}agent: cloude\n`),
+    sprintYaml(`${minimal}agent: cloude\n`),
     /^s\/SPRINT\.yaml:3:8  error AGENT_UNKNOWN  .*"cloude".*did you mean "claude"\?/,
   ],
   [

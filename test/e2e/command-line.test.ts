@@ -17,11 +17,11 @@ const refused = (line: RegExp) => ({ exitCode: 1, stdout: '', stderr: expect.str
 
 it('lists the commands, and does nothing without one', async () => {
   const { ralph } = await createTestSprint()
-  const asked = await ralph('--help')
+  const help = await ralph('--help')
 
   expect(commands).toEqual(expect.arrayContaining(['init', 'compile', 'run', 'status', 'prompt', 'demo']))
-  expect(asked).toMatchObject({ exitCode: 0, stderr: '' })
-  expect(await ralph()).toEqual({ ...asked, exitCode: 1 })
+  expect(help).toMatchObject({ exitCode: 0, stderr: '' })
+  expect(await ralph()).toEqual({ ...help, exitCode: 1 })
 })
 
 it('prints its version', async () => {
@@ -116,16 +116,16 @@ it('prints JSON for every command when asked to', async () => {
     return { exitCode, stderr, output: parseJsonLines(stdout) }
   }
   /** A command for a running sprint, and the status of that run afterwards. */
-  const meanwhile = async (...[resume, stop, release]: readonly ['run' | 'resume', 'pause' | 'stop', string]) => {
+  const controlRun = async (...[resume, stop, release]: readonly ['run' | 'resume', 'pause' | 'stop', string]) => {
     tried.add(resume)
     const before = (await sprint.calls()).length
     const run = sprint.start(resume, 's', '--json')
     await sprint.called(before + 1)
-    const asked = await json(stop, 's')
-    await sprint.heard()
+    const reply = await json(stop, 's')
+    await sprint.requestsTaken()
     await sprint.release(release)
     const { exitCode, stdout } = await run.ended
-    return { asked, exitCode, last: parseJsonLines(stdout).at(-1) }
+    return { asked: reply, exitCode, last: parseJsonLines(stdout).at(-1) }
   }
 
   expect(await json('compile', 's', '-w', 'wf')).toEqual(succeeds([expect.objectContaining({ valid: true })]))
@@ -133,16 +133,16 @@ it('prints JSON for every command when asked to', async () => {
   expect(await json('prompt', 's')).toEqual(
     succeeds([expect.objectContaining({ iteration: 1, mode: 'planning', prompt: expect.stringContaining('## Goal') })]),
   )
-  const asked = await json('run', 's')
-  expect(asked).toMatchObject({ exitCode: 2, stderr: '' })
-  expect(asked.output).toContainEqual(expect.objectContaining({ type: 'question-asked', reason: 'Which?' }))
+  const questioned = await json('run', 's')
+  expect(questioned).toMatchObject({ exitCode: 2, stderr: '' })
+  expect(questioned.output).toContainEqual(expect.objectContaining({ type: 'question-asked', reason: 'Which?' }))
   expect(await json('answer', 's', 'a')).toEqual(succeeds([{ question: 'Which?', answer: 'a' }]))
-  expect(await meanwhile('run', 'pause', 'go')).toEqual({
+  expect(await controlRun('run', 'pause', 'go')).toEqual({
     asked: succeeds([{ requested: 'paused', when: 'iteration' }]),
     exitCode: 4,
     last: expect.objectContaining({ type: 'sprint-rested', status: 'paused', at: expect.any(String) }),
   })
-  expect(await meanwhile('resume', 'stop', 'go on')).toEqual({
+  expect(await controlRun('resume', 'stop', 'go on')).toEqual({
     asked: succeeds([{ requested: 'interrupted', when: 'iteration' }]),
     exitCode: 130,
     last: expect.objectContaining({ type: 'sprint-rested', status: 'interrupted' }),
@@ -154,6 +154,7 @@ it('prints JSON for every command when asked to', async () => {
     ['backup'],
     ['migrate'],
     ['user', 'list'],
+    ['budget', 'list'],
   ] as const) {
     const { exitCode, stderr } = await json(name, ...rest)
     expect([exitCode, JSON.parse(stderr)]).toEqual([

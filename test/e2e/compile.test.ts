@@ -46,7 +46,7 @@ it.each([
   [
     'an override of an unknown hook',
     'RALPH_INVALID_HOOK_OVERRIDE',
-    { sprint: { 'per-iteration-hooks': { nobody: { enabled: true } } } },
+    { sprint: { 'per-iteration-hooks': { absent: { enabled: true } } } },
   ],
   ['mode: rolf', 'INVALID_WORKFLOW_MODE', { workflow: { mode: 'rolf' } }],
 ])('B3: refuses %s with %s and writes nothing', async (_, code, setup) => {

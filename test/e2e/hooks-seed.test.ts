@@ -113,8 +113,8 @@ describe('hooks', () => {
 
     expect(await sprint.run()).toMatchObject({ exitCode: 0 })
 
-    const told = (await sprint.calls()).map(({ prompt }) => /## Hook lint failed[^]*7 problems/.test(prompt))
-    expect(told).toEqual([false, true, false])
+    const withFailure = (await sprint.calls()).map(({ prompt }) => /## Hook lint failed[^]*7 problems/.test(prompt))
+    expect(withFailure).toEqual([false, true, false])
   })
 
   it('block the sprint if configured to', async () => {

@@ -13,21 +13,21 @@ async function createLaptop() {
   for (const name of ['caffeinate', 'systemd-inhibit'])
     await writeFile(join(sprint.at('..', 'bin'), name), script, { mode: 0o755 })
   await writeFile(log, '')
-  return { sprint, told: () => sprint.read('../awake') }
+  return { sprint, readAwakeLog: () => sprint.read('../awake') }
 }
 
 it('keeps the machine awake while the sprint runs', async () => {
-  const { sprint, told } = await createLaptop()
+  const { sprint, readAwakeLog } = await createLaptop()
 
   expect(await sprint.run()).toMatchObject({ exitCode: 0 })
 
-  await waitUntil('it to end', async () => (await told()) === 'began\nended\n')
+  await waitUntil('it to end', async () => (await readAwakeLog()) === 'began\nended\n')
 })
 
 it('lets the machine sleep with the flag', async () => {
-  const { sprint, told } = await createLaptop()
+  const { sprint, readAwakeLog } = await createLaptop()
 
   expect(await sprint.run('--no-keep-awake')).toMatchObject({ exitCode: 0 })
 
-  expect(await told()).toBe('')
+  expect(await readAwakeLog()).toBe('')
 })

@@ -6,8 +6,8 @@ const proceed = { status: 'continue', summary: 'still at it' }
 const shortPatience = { limits: { 'no-progress': 2 } }
 
 /** Six iterations are allowed, three without progress are not. */
-const runToEnd = async ({ sprint = shortPatience, answers, ...given }: Setup & { readonly answers: Answers }) => {
-  const made = await createTestSprint({ sprint, answers, ...given })
+const runToEnd = async ({ sprint = shortPatience, answers, ...setup }: Setup & { readonly answers: Answers }) => {
+  const made = await createTestSprint({ sprint, answers, ...setup })
   return { made, run: () => made.run('--max-iterations', '6') }
 }
 

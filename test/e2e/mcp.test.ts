@@ -43,7 +43,7 @@ describe('for a user', () => {
     expect(await call('start', { sprint: 'x' })).toMatchObject({ running: true })
     await sprint.called(1)
     expect(await call('start', { sprint: 'x' })).toMatchObject({ error: { code: 'SPRINT_LOCKED' } })
-    expect(await call('tell', { sprint: 'x', text: 'hurry' })).toEqual({ told: 'hurry', now: false })
+    expect(await call('tell', { sprint: 'x', text: 'hurry' })).toEqual({ replies: 'hurry', now: false })
     expect(await call('stop', { sprint: 'x', when: 'now', pause: true })).toEqual({ requested: 'paused', when: 'now' })
     await waitUntil('it to rest', async () => (await call('status', { sprint: 'x' })).running === false)
     expect(await call('status', { sprint: 'x' })).toMatchObject({ status: 'paused' })
@@ -61,9 +61,9 @@ describe('for a user', () => {
 
   it('reports errors', async () => {
     const { call } = await createAssistant()
-    const told = []
+    const replies = []
     for (const [name, input] of [
-      ['start', { sprint: 'x', agent: 'nobody' }],
+      ['start', { sprint: 'x', agent: 'absent' }],
       ['start', {}],
       ['start', { sprint: 'x', maxIterations: -1 }],
       ['status', { sprint: 'nowhere' }],
@@ -71,12 +71,12 @@ describe('for a user', () => {
       ['stop', { sprint: 'x' }],
       ['finish', { summary: 's', evidence: 'e' }],
     ] as const)
-      told.push(await call(name, input))
+      replies.push(await call(name, input))
 
     const error = (code: string, message = /./) => ({
       error: expect.objectContaining({ code, message: expect.stringMatching(message) }),
     })
-    expect(told).toEqual([
+    expect(replies).toEqual([
       expect.objectContaining({ running: false, exitCode: 1, output: expect.stringContaining('AGENT_UNKNOWN') }),
       error('USAGE', /missing sprint or goal/),
       error('USAGE', /maxIterations/),

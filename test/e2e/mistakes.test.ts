@@ -7,7 +7,7 @@ const proceed = { status: 'continue', summary: 'on' }
 const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' }
 const noYaml = { 's/SPRINT.yaml': null, 'wf/ralph.yaml': null }
 const yaml = (text: string): Setup => ({ files: { 's/SPRINT.yaml': text } })
-const given = 'workflow: ralph\ngoal: g\n'
+const minimal = 'workflow: ralph\ngoal: g\n'
 const nothingInstalled = { PATH: '/nowhere' }
 
 /** What was typed, in which project, and the line that answers it. */
@@ -56,13 +56,13 @@ const written: readonly Mistake[] = [
     '24 YAML that is not closed',
     ['run', 's'],
     /^s\/SPRINT\.yaml:\d+:\d+ {2}error SPRINT_LOAD_ERROR/,
-    yaml(`${given}done-when: [\n`),
+    yaml(`${minimal}done-when: [\n`),
   ],
   [
     '25 a tab',
     ['run', 's'],
     /^s\/SPRINT\.yaml:4:1 {2}error SPRINT_LOAD_ERROR .*Tabs/,
-    yaml(`${given}limits:\n\titerations: 3\n`),
+    yaml(`${minimal}limits:\n\titerations: 3\n`),
   ],
   ['26 an empty file', ['run', 's'], /^s\/SPRINT\.yaml:1:1 {2}error INVALID_SPRINT/, yaml('')],
   ['27 a typo in a workflow', ['run', 's'], /MAIN_WORKFLOW_NOT_FOUND .*"rolf"/, yaml('workflow: rolf\ngoal: g\n')],
@@ -76,7 +76,7 @@ const written: readonly Mistake[] = [
     '29 three wrong types at once',
     ['run', 's'],
     /limits must be a map[^\n]*\n[^\n]*timeouts\.idle must be a duration[^\n]*\n[^\n]*done-when must be a list/,
-    yaml(`${given}limits: many\ntimeouts: {idle: 3}\ndone-when: x\n`),
+    yaml(`${minimal}limits: many\ntimeouts: {idle: 3}\ndone-when: x\n`),
   ],
   [
     '30 a placeholder goal',

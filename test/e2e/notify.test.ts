@@ -8,7 +8,7 @@ const question = {
   summary: 's',
   humanNeeded: { reason: 'Which database?', details: 'It decides the schema.', options: ['staging', 'production'] },
 }
-const notifyCommand = `printf '%s|%s|%s|%s\\n' "$RALPH_STATUS" "$RALPH_TEXT" "$RALPH_DETAILS" "$RALPH_OPTIONS" >> told`
+const notifyCommand = `printf '%s|%s|%s|%s\\n' "$RALPH_STATUS" "$RALPH_TEXT" "$RALPH_DETAILS" "$RALPH_OPTIONS" >> notified`
 
 it("passes the result to a command each time, and the shell never interprets the agent's text", async () => {
   const sprint = await createTestSprint({
@@ -20,7 +20,7 @@ it("passes the result to a command each time, and the shell never interprets the
   await sprint.ralph('answer', 's', 'staging')
   expect(await sprint.run()).toMatchObject({ exitCode: 0 })
 
-  expect(await sprint.read('told')).toBe(
+  expect(await sprint.read('notified')).toBe(
     [
       'needs-human|db: needs-human: Which database?|It decides the schema.|staging\nproduction',
       'completed|db: completed: all "done"; $(id)||',
@@ -70,19 +70,19 @@ it.each([
 
 it('does not let a hanging command block the others, nor the sprint for long', async () => {
   const sprint = await createTestSprint({
-    sprint: { notify: [{ run: 'sleep 5' }, { run: 'touch told' }] },
+    sprint: { notify: [{ run: 'sleep 5' }, { run: 'touch notified' }] },
     answers: { 1: goalComplete },
   })
 
   expect(await sprint.run()).toMatchObject({ exitCode: 0 })
 
-  expect(sprint.has('told')).toBe(true)
+  expect(sprint.has('notified')).toBe(true)
   expect(sprint.processes()).toEqual([])
 })
 
 it("does not notify about the user's own pause", async () => {
   const sprint = await createTestSprint({
-    sprint: { notify: [{ run: 'touch told' }] },
+    sprint: { notify: [{ run: 'touch notified' }] },
     answers: { '*': { status: 'continue', summary: 's', pendingSteps: [{ id: null, prompt: 'more' }] } },
   })
   const run = sprint.startRun()
@@ -90,5 +90,5 @@ it("does not notify about the user's own pause", async () => {
   run.signal('SIGINT')
 
   expect(await run.ended).toMatchObject({ exitCode: 4 })
-  expect(sprint.has('told')).toBe(false)
+  expect(sprint.has('notified')).toBe(false)
 })

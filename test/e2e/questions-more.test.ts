@@ -80,12 +80,12 @@ describe('ralph tell', () => {
     await sprint.called(1)
 
     expect(await sprint.ralph('tell', 's', 'Use argon2, not $(bcrypt)')).toMatchObject({ exitCode: 0 })
-    await sprint.heard()
+    await sprint.requestsTaken()
     await sprint.release('go')
 
     expect(await run.ended).toMatchObject({ exitCode: 0 })
-    const told = (await sprint.calls()).map(({ prompt }) => prompt.includes('Use argon2, not $(bcrypt)'))
-    expect(told).toEqual([false, true, false])
+    const withMessage = (await sprint.calls()).map(({ prompt }) => prompt.includes('Use argon2, not $(bcrypt)'))
+    expect(withMessage).toEqual([false, true, false])
     expect(await sprint.iterations()).toMatchObject([{ attempts: 1 }, { attempts: 1 }, { attempts: 1 }])
   })
 
@@ -108,7 +108,7 @@ describe('ralph tell', () => {
     await writeFile(sprint.state('requests/2-late.json'), JSON.stringify(stop))
     const run = sprint.startRun()
     await sprint.called(1)
-    await sprint.heard()
+    await sprint.requestsTaken()
     await sprint.release('go')
 
     expect(await run.ended).toMatchObject({ exitCode: 0 })

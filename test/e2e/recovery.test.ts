@@ -15,7 +15,7 @@ it.each([
     'ralph pause',
     async (sprint: TestSprint) => {
       expect(await sprint.ralph('pause', 's')).toMatchObject({ exitCode: 0 })
-      await sprint.heard()
+      await sprint.requestsTaken()
     },
   ],
 ])('C8: a pause by %s happens after the iteration, and the next run continues the count', async (_, pauseIt) => {

@@ -130,8 +130,8 @@ describe('D2: completes only what the agent reports as completed', () => {
 })
 
 it('stops at a question, and passes its answer to the phase that asked', async () => {
-  const asked = { status: 'needs-human', summary: 's', humanNeeded: { reason: 'which database?' } }
-  const sprint = await createPhasesSprint(abc, { answers: { '*': completedReport, 2: asked } })
+  const question = { status: 'needs-human', summary: 's', humanNeeded: { reason: 'which database?' } }
+  const sprint = await createPhasesSprint(abc, { answers: { '*': completedReport, 2: question } })
 
   expect(await sprint.run()).toMatchObject({ exitCode: 2 })
   expect(await sprint.progress()).toMatchObject({

@@ -22,8 +22,8 @@ const raw = (origin: string, method: string, path: string, headers: RawRequest):
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(origin)
     const all = { ...headers, ...(method !== 'GET' && { 'content-length': '2' }) }
-    const given = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
-    const call = request({ hostname, port, method, path, headers: given, setHost: false }, (answer) => {
+    const input = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
+    const call = request({ hostname, port, method, path, headers: input, setHost: false }, (answer) => {
       answer.resume()
       resolve(answer.statusCode ?? 0)
     })
@@ -145,7 +145,7 @@ describe('every route', () => {
 const roles = ['stranger', 'read', 'write', 'owner', 'admin'] as const
 type Role = (typeof roles)[number]
 const may: Readonly<Record<RouteAccess, readonly Role[]>> = {
-  nobody: roles,
+  public: roles,
   'signed-in': roles,
   read: ['read', 'write', 'owner', 'admin'],
   write: ['write', 'owner', 'admin'],
@@ -202,8 +202,8 @@ describe.each(kinds)('the roles on %s', (kind) => {
             ? `failed: ${JSON.stringify(body)}`
             : 'allowed'
       }
-      const wanted = all.map(([name, route]) => [name, mayCall(role, route) ? 'allowed' : 'refused'])
-      expect(got).toEqual(Object.fromEntries(wanted))
+      const expected = all.map(([name, route]) => [name, mayCall(role, route) ? 'allowed' : 'refused'])
+      expect(got).toEqual(Object.fromEntries(expected))
     },
     120_000,
   )

@@ -78,7 +78,7 @@ describe.each(kinds)('the API on %s', (kind) => {
   })
 
   let made = 0
-  const anAgent = async (...lines: readonly string[]) => {
+  const createAgent = async (...lines: readonly string[]) => {
     const folder = join(home, `project-${++made}`)
     mkdirSync(folder)
     writeFileSync(join(folder, 'agent.cjs'), program)
@@ -103,13 +103,13 @@ describe.each(kinds)('the API on %s', (kind) => {
     )
 
   it('answers 404 for the notes of an agent that has none', async () => {
-    const { id } = await anAgent('work')
+    const { id } = await createAgent('work')
     const { status, body } = await ask('GET', `/api/agents/${id}/notes`)
     expect([status, body['code'], body['title']]).toEqual([404, 'NOT_FOUND', 'this agent has no notes'])
   })
 
   it('runs Ralph Mode until the lock is gone, and a failed check restores it', async () => {
-    const { id, folder } = await anAgent('work', 'done all of it', 'fix', 'done now it is')
+    const { id, folder } = await createAgent('work', 'done all of it', 'fix', 'done now it is')
     const { sprintId } = await api.startRalphMode({
       agentId: id,
       taskDescription: 'Make it work',
@@ -136,7 +136,7 @@ describe.each(kinds)('the API on %s', (kind) => {
   }, 120_000)
 
   it('asks a person when the agent is stuck, and continues with the answer', async () => {
-    const { id, folder } = await anAgent('stuck Postgres or Redis?', 'done thanks')
+    const { id, folder } = await createAgent('stuck Postgres or Redis?', 'done thanks')
     const { sprintId } = await api.startRalphMode({ agentId: id, taskDescription: 'Choose', doneWhen: [] })
     await rested(id)
     const { items } = await api.listQuestions({ status: 'open' })
@@ -151,7 +151,7 @@ describe.each(kinds)('the API on %s', (kind) => {
   }, 120_000)
 
   it('runs prompts of users between two prompts of the loop, in the order they chose', async () => {
-    const { id } = await anAgent('sleep 1500', 'work', 'work', 'work', 'done')
+    const { id } = await createAgent('sleep 1500', 'work', 'work', 'work', 'done')
     await api.startRalphMode({ agentId: id, taskDescription: 'Go', doneWhen: [] })
     await waitUntil(
       () => api.listPrompts({ agentId: id }),
@@ -181,12 +181,12 @@ describe.each(kinds)('the API on %s', (kind) => {
       new Set([`${first.id} `]),
     )
     expect(happened.some(({ event }) => event.type === 'agent')).toBe(true)
-    const { id: other } = await anAgent('work')
+    const { id: other } = await createAgent('work')
     await expect(api.listPromptEvents({ agentId: other, promptId: first.id })).resolves.toEqual({ items: [] })
   }, 120_000)
 
   it('stops now: the agent is ended, the queue is empty, the lock is gone', async () => {
-    const { id, folder } = await anAgent('sleep 60000')
+    const { id, folder } = await createAgent('sleep 60000')
     await api.startRalphMode({ agentId: id, taskDescription: 'Never ends', doneWhen: [] })
     await waitUntil(
       () => api.listPrompts({ agentId: id }),
@@ -212,7 +212,7 @@ describe.each(kinds)('the API on %s', (kind) => {
   it('pauses and resumes a planned sprint, and keeps counting', async () => {
     const go = `report ${JSON.stringify({ status: 'continue', summary: 'one', completedStepIds: [], pendingSteps: [{ id: null, prompt: 'more' }] })}`
     const end = `report ${JSON.stringify({ status: 'goal-complete', summary: 'all', completedStepIds: [], pendingSteps: [], goalCompleteSummary: 'there' })}`
-    const { id } = await anAgent(go, go, end)
+    const { id } = await createAgent(go, go, end)
     const { id: sprintId } = await api.startSprint({ agentId: id, goal: 'Get there', doneWhen: [], limits: { usd: 5 } })
     await api.pauseSprint({ sprintId, when: 'iteration' })
     const paused = await rested(id)
@@ -228,13 +228,15 @@ describe.each(kinds)('the API on %s', (kind) => {
   }, 120_000)
 
   it('refuses an invalid SPRINT.yaml with its errors, and unknown IDs', async () => {
-    const { id } = await anAgent('work')
+    const { id } = await createAgent('work')
     const yaml = 'goal: 3\nworkflow: nothing\n'
     await expect(api.startSprint({ agentId: id, sprintYaml: yaml })).rejects.toMatchObject({
       code: expect.stringMatching(/^[A-Z_]+$/),
     })
-    const told = 'goal: x\nworkflow: ralph\nnotify: [desktop]\n'
-    await expect(api.startSprint({ agentId: id, sprintYaml: told })).rejects.toMatchObject({ code: 'NOT_SUPPORTED' })
+    const notifying = 'goal: x\nworkflow: ralph\nnotify: [desktop]\n'
+    await expect(api.startSprint({ agentId: id, sprintYaml: notifying })).rejects.toMatchObject({
+      code: 'NOT_SUPPORTED',
+    })
     const nowhere = { kind: 'folder', path: '/etc' } as const
     const outside = api.createAgent({ name: 'outside', workspace: nowhere, program: 'command:true' })
     await expect(outside).rejects.toMatchObject({
@@ -249,7 +251,7 @@ describe.each(kinds)('the API on %s', (kind) => {
   }, 120_000)
 
   it('executes a call with a key once', async () => {
-    const { id } = await anAgent('work')
+    const { id } = await createAgent('work')
     const path = `/api/agents/${id}/prompts`
     const key = { 'idempotency-key': 'k1' }
     const [first, second] = [
@@ -280,7 +282,7 @@ describe.each(kinds)('the API on %s', (kind) => {
   })
 
   it('keeps SQL in texts as text', async () => {
-    const { id } = await anAgent('work')
+    const { id } = await createAgent('work')
     const name = `Robert'); drop table agent; --`
     await api.changeAgent({ agentId: id, name })
     expect((await api.getAgent({ agentId: id })).agent.name).toBe(name)
@@ -315,7 +317,7 @@ describe.each(kinds)('the API on %s', (kind) => {
   })
 
   it('streams events to clients, and replays what they have missed', async () => {
-    const { id } = await anAgent('work', 'done')
+    const { id } = await createAgent('work', 'done')
     const live = await listenTo(backend.origin, token, `/api/events?agentId=${id}`)
     await api.startRalphMode({ agentId: id, taskDescription: 'Say it', doneWhen: [] })
     await waitUntil(

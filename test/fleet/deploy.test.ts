@@ -25,19 +25,19 @@ function startServe(...args: readonly string[]) {
   const main = [join(root, 'bin/cli/main.cjs'), 'serve', '--json', ...args]
   const child = spawn(process.execPath, main, { env, stdio: ['ignore', 'pipe', 'pipe'] })
   started.push(child)
-  const said = { out: '', err: '' }
-  child.stdout.on('data', (part: Buffer) => (said.out += part.toString()))
-  child.stderr.on('data', (part: Buffer) => (said.err += part.toString()))
+  const output = { out: '', err: '' }
+  child.stdout.on('data', (part: Buffer) => (output.out += part.toString()))
+  child.stderr.on('data', (part: Buffer) => (output.err += part.toString()))
   const ended = once(child, 'close').then(([code]: unknown[]) => code)
   const origin = async () => {
     await waitUntil(
-      async () => said,
+      async () => output,
       ({ out }) => out.includes('\n') || child.exitCode !== null,
       120_000,
     )
-    return z.object({ origin: z.string(), address: z.string() }).parse(JSON.parse(said.out))
+    return z.object({ origin: z.string(), address: z.string() }).parse(JSON.parse(output.out))
   }
-  return { child, said, ended, origin }
+  return { child, said: output, ended, origin }
 }
 
 /** A user who opens the printed address. */

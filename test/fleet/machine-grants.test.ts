@@ -47,7 +47,7 @@ describe('a machine', () => {
     '%s is used by whom the grants allow, for every route that names a right on it',
     async (ownership) => {
       const got: Record<string, string> = {}
-      const wanted: Record<string, string> = {}
+      const expected: Record<string, string> = {}
       for (const role of roles) {
         for (const grant of grants) {
           const userId = await createTestUser(backend, role)
@@ -61,11 +61,11 @@ describe('a machine', () => {
             const { status } = await ask(route.method, buildPath(route.path, Object.fromEntries(ids)))
             const which = `${name}, ${role}, grant ${grant}`
             got[which] = status === 403 ? 'refused' : status >= 500 && status !== 503 ? 'failed' : 'allowed'
-            wanted[which] = isAllowed(route, { role, grant, ownership }) ? 'allowed' : 'refused'
+            expected[which] = isAllowed(route, { role, grant, ownership }) ? 'allowed' : 'refused'
           }
         }
       }
-      expect(got).toEqual(wanted)
+      expect(got).toEqual(expected)
     },
     120_000,
   )

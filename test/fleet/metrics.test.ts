@@ -93,15 +93,15 @@ describe.each(kinds)('the metrics of a backend on the %s database', (kind) => {
     const { families } = parseMetrics(text)
     const board = readFileSync(join(root, 'deploy/grafana/ralph-fleet.json'), 'utf8')
     const rules = readFileSync(join(root, 'deploy/prometheus/alerts.yaml'), 'utf8')
-    const asked = [
+    const queries = [
       ...Board.parse(JSON.parse(board)).panels.flatMap(({ targets }) => targets),
       ...Rules.parse(parse(rules)).groups.flatMap((group) => group.rules),
     ]
-    const names = asked.flatMap(({ expr }) => expr.match(/\b(?:ralph|process|nodejs)_[a-z0-9_]+/g) ?? [])
+    const names = queries.flatMap(({ expr }) => expr.match(/\b(?:ralph|process|nodejs)_[a-z0-9_]+/g) ?? [])
     const known = new Set([...families.keys()].flatMap((name) => [name, `${name}_bucket`, `${name}_count`]))
     // Only a backend with TLS has it.
     known.add('ralph_tls_certificate_expiry_timestamp_seconds')
-    expect(asked.length).toBeGreaterThan(35)
+    expect(queries.length).toBeGreaterThan(35)
     expect([...new Set(names)].filter((name) => !known.has(name))).toEqual([])
   })
 

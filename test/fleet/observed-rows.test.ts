@@ -50,7 +50,7 @@ async function createTestProject() {
     onTestFinished(observer.close)
     return observer
   }
-  const rowsOf = (name: string) => {
+  const openRows = (name: string) => {
     const id = observedRowId(agentId, name)
     const { db } = database
     return {
@@ -73,7 +73,7 @@ async function createTestProject() {
       questions: () => db.select().from(questions).where(eq(questions.sprintId, id)).orderBy(questions.askedAt),
     }
   }
-  return { folder, observe, rowsOf, agent, logged }
+  return { folder, observe, openRows, agent, logged }
 }
 
 /** Runs the sprint in this folder for a while, resuming from its last state. */
@@ -84,15 +84,15 @@ async function runSprintIn(sprintDir: string, ...plays: readonly Play[]) {
   return sprint
 }
 
-const createRunSprint = async (...given: Parameters<typeof runSprintIn>): Promise<void> =>
-  (await runSprintIn(...given)).close()
+const createRunSprint = async (...args: Parameters<typeof runSprintIn>): Promise<void> =>
+  (await runSprintIn(...args)).close()
 
 const listTexts = (rows: readonly (typeof events.$inferSelect)[]): string[] =>
   rows.flatMap(({ payload }) => (payload?.type === 'agent' && payload.event.kind === 'text' ? payload.event.text : []))
 
 it('shows existing sprints, adds nothing when it looks again, and catches up on what it missed', async () => {
-  const { folder, observe, rowsOf, agent } = await createTestProject()
-  const { id, ...rows } = rowsOf('auth')
+  const { folder, observe, openRows, agent } = await createTestProject()
+  const { id, ...rows } = openRows('auth')
   const sprint = await runSprintIn(folder('auth'), started({ agents: ['claude'] }))
   sprint.say('first')
   await sprint.play(reports({ status: 'continue' }))
@@ -104,15 +104,15 @@ it('shows existing sprints, adds nothing when it looks again, and catches up on 
   const seen = await rows.sprint()
   expect(seen).toMatchObject({ status: 'interrupted' })
   expect(await agent()).toMatchObject({ sprintId: id })
-  const told = await rows.events()
-  expect(listTexts(told)).toEqual(['first'])
+  const stored = await rows.events()
+  expect(listTexts(stored)).toEqual(['first'])
   await before.close()
 
   const again = observe()
-  await waitUntil(async () => again.folderOf(id), Boolean)
+  await waitUntil(async () => again.findFolder(id), Boolean)
   await again.refresh(id)
   expect(await rows.sprint()).toEqual(seen)
-  expect(await rows.events()).toEqual(told)
+  expect(await rows.events()).toEqual(stored)
   await again.close()
 
   const resumed = await runSprintIn(folder('auth'), started({ agents: ['claude'] }))
@@ -126,7 +126,7 @@ it('shows existing sprints, adds nothing when it looks again, and catches up on 
   observe()
   await waitUntil(rows.sprint, (row) => row?.status === 'needs-human')
   const all = await rows.events()
-  expect(all.slice(0, told.length)).toEqual(told)
+  expect(all.slice(0, stored.length)).toEqual(stored)
   expect(all.map(({ seq }) => seq)).toEqual(all.map((_, index) => index + 1))
   expect(listTexts(all)).toEqual(['first', 'second', 'third'])
   expect((await rows.iterations()).map(({ verdict }) => verdict)).toEqual(['continue', 'needs-human'])
@@ -134,8 +134,8 @@ it('shows existing sprints, adds nothing when it looks again, and catches up on 
 })
 
 it('follows a sprint that runs in a terminal, and an answer given there', async () => {
-  const { folder, observe, rowsOf } = await createTestProject()
-  const rows = rowsOf('auth')
+  const { folder, observe, openRows } = await createTestProject()
+  const rows = openRows('auth')
   const first = observe()
   const sprint = await runSprintIn(folder('auth'), started({ agents: ['claude'] }))
   sprint.say('one')
@@ -160,8 +160,8 @@ it('follows a sprint that runs in a terminal, and an answer given there', async 
 })
 
 it('survives sprints that are damaged, that vanish, or that are replaced under the same name', async () => {
-  const { folder, observe, rowsOf, logged } = await createTestProject()
-  const rows = rowsOf('asks')
+  const { folder, observe, openRows, logged } = await createTestProject()
+  const rows = openRows('asks')
   mkdirSync(join(folder('bad'), 'journal'), { recursive: true })
   writeFileSync(join(folder('bad'), 'PROGRESS.yaml'), 'not: [a progress')
   mkdirSync(folder('empty'))
@@ -175,7 +175,7 @@ it('survives sprints that are damaged, that vanish, or that are replaced under t
   renameSync(folder('asks'), folder('moved'))
   await waitUntil(rows.sprint, (row) => row?.status === 'interrupted')
   expect(await rows.questions()).toMatchObject([{ status: 'superseded' }])
-  await waitUntil(rowsOf('moved').sprint, (row) => row?.status === 'needs-human')
+  await waitUntil(openRows('moved').sprint, (row) => row?.status === 'needs-human')
 
   rmSync(folder('moved'), { recursive: true })
   await releaseState(folder('asks'))

@@ -60,7 +60,7 @@ async function serveIn(sprint: TestSprint): Promise<Client> {
   let log = ''
   server.stderr.on('data', (text: Buffer) => (log += text.toString()))
   const isUp = async () => (await readFile(join(data, 'serve.json'), 'utf8').catch(() => '')) || log
-  const text = await waitUntil(isUp, (said) => said.startsWith('{"origin"'), 60_000)
+  const text = await waitUntil(isUp, (output) => output.startsWith('{"origin"'), 60_000)
   const { origin, token } = RunningBackend.parse(JSON.parse(text))
   return createClient({ baseUrl: origin, token })
 }
@@ -96,8 +96,8 @@ it('shows a sprint while it runs in a terminal, and forwards requests to it', as
   await sprint.release('go')
   expect(await first.ended).toMatchObject({ exitCode: 2 })
   await isAt('needs-human')
-  const said = await api.listEvents({ sprintId, iteration: 1 })
-  const kinds = said.items.map(({ event }) => (event.type === 'agent' ? event.event.kind : event.type))
+  const listed = await api.listEvents({ sprintId, iteration: 1 })
+  const kinds = listed.items.map(({ event }) => (event.type === 'agent' ? event.event.kind : event.type))
   expect(kinds.toReversed().filter((kind) => kind !== 'usage')).toEqual([
     'iteration-started',
     'attempt-started',

@@ -35,8 +35,8 @@ export function createRalphProcess(
     /** Its exit code, once it has exited. */
     exitCode: () => running?.exitCode,
     start: (...args: readonly string[]) => {
-      const told = log === undefined ? 'ignore' : openSync(log, 'a')
-      running = spawn(file, [...words, ...args], { env, stdio: ['ignore', told, told] })
+      const output = log === undefined ? 'ignore' : openSync(log, 'a')
+      running = spawn(file, [...words, ...args], { env, stdio: ['ignore', output, output] })
     },
     /** Resolves with its output. */
     run: (...args: readonly string[]) =>

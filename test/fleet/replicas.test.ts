@@ -53,7 +53,7 @@ function machineRoom(ids: readonly string[], send: (replica: number, message: ob
   const lostSince = new Map<string, number>()
   const idleSince = new Map<string, number>()
   /** The iterations that each agent has started. */
-  const begun = new Map<string, number[]>()
+  const startsByPrompt = new Map<string, number[]>()
 
   const report = (machine: Machine, key: string, body: object) => {
     machine.reports.set(key, body)
@@ -76,7 +76,7 @@ function machineRoom(ids: readonly string[], send: (replica: number, message: ob
     const prompt = { agentId, isRunning: true }
     machine.prompts.set(promptId, prompt)
     const { iteration, attempt } = Order.parse(body.asked).order
-    begun.set(agentId, [...(begun.get(agentId) ?? []), iteration])
+    startsByPrompt.set(agentId, [...(startsByPrompt.get(agentId) ?? []), iteration])
     const end = { kind: 'report', report: { status: 'continue', summary: '', completedStepIds: [], pendingSteps: [] } }
     const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
     const fact = { type: 'attempt-ended', at: 0, iteration, attempt, end, usage, costUsd: 0, changed: true, random: 0 }
@@ -93,7 +93,7 @@ function machineRoom(ids: readonly string[], send: (replica: number, message: ob
   }
   return {
     seen,
-    begun,
+    begun: startsByPrompt,
     /** A machine keeps a report until it is stored, and sends it again. */
     tellAgain: () => {
       for (const machine of room.values()) {
@@ -120,7 +120,7 @@ function machineRoom(ids: readonly string[], send: (replica: number, message: ob
     taken: (key: string) => {
       for (const machine of room.values()) machine.reports.delete(key)
     },
-    hear: (
+    onMessage: (
       replica: number,
       { machineId, row, message }: Extract<z.output<typeof ReplicaMessage>, { type: 'message' }>,
     ) => {
@@ -157,7 +157,7 @@ const createInventory = ({ prompts }: Machine) => {
 }
 
 type OnReplicaMessage = (replica: number, message: z.output<typeof ReplicaMessage>) => void
-type SupervisorHandlers = { readonly hear: OnReplicaMessage; readonly moved: (from: number, to: number) => void }
+type SupervisorHandlers = { readonly onMessage: OnReplicaMessage; readonly moved: (from: number, to: number) => void }
 
 /** Migrations of the next version; both versions use its database. */
 async function newerMigrations(): Promise<string> {
@@ -178,7 +178,7 @@ async function newerMigrations(): Promise<string> {
  * Two replicas, and a supervisor that restarts one that exits: killed by the test, or because it declared itself lost.
  * Every other one is a newer version.
  */
-function superviseReplicas(url: string, newer: string, { hear, moved }: SupervisorHandlers) {
+function superviseReplicas(url: string, newer: string, { onMessage, moved }: SupervisorHandlers) {
   const living = new Map<number, ChildProcess>()
   const state = { next: 0, isOver: false, gaveUp: 0 }
   const start = () =>
@@ -198,14 +198,14 @@ function superviseReplicas(url: string, newer: string, { hear, moved }: Supervis
         if (other !== undefined) moved(number, other)
       })
       child.on('message', (message) => {
-        const heard = ReplicaMessage.parse(message)
-        if (heard.type === 'ready') {
+        const received = ReplicaMessage.parse(message)
+        if (received.type === 'ready') {
           const wasAlone = living.size === 0
           living.set(number, child)
           if (wasAlone) moved(-1, number)
           resolve()
         }
-        hear(number, heard)
+        onMessage(number, received)
       })
     })
   return {
@@ -233,12 +233,12 @@ async function surviveDisturbances({ times, server, disturb }: Disturbance) {
   const machineIds = await createBusyFleet(url)
   const troubles: string[] = []
   const room = machineRoom(machineIds, (replica, message) => processes.send(replica, message))
-  const hear: OnReplicaMessage = (replica, heard) => {
-    if (heard.type === 'trouble') troubles.push(heard.text)
-    if (heard.type === 'taken') room.taken(heard.key)
-    if (heard.type === 'message') room.hear(replica, heard)
+  const onMessage: OnReplicaMessage = (replica, received) => {
+    if (received.type === 'trouble') troubles.push(received.text)
+    if (received.type === 'taken') room.taken(received.key)
+    if (received.type === 'message') room.onMessage(replica, received)
   }
-  const processes = superviseReplicas(url, await newerMigrations(), { hear, moved: room.move })
+  const processes = superviseReplicas(url, await newerMigrations(), { onMessage, moved: room.move })
   onTestFinished(processes.stop)
   const again = setInterval(room.tellAgain, 1000)
   onTestFinished(() => clearInterval(again))
@@ -266,12 +266,12 @@ async function surviveDisturbances({ times, server, disturb }: Disturbance) {
     (some) => some === 0 && room.begun.size === count.agents,
     120_000,
   ).catch(() => {})
-  const begun = [...room.begun.values()]
-  console.log(JSON.stringify({ times, agents: begun.length, ...room.seen, ...processes.state }))
+  const starts = [...room.begun.values()]
+  console.log(JSON.stringify({ times, agents: starts.length, ...room.seen, ...processes.state }))
   return {
-    agents: begun.length,
+    agents: starts.length,
     overlaps: room.seen.overlaps,
-    lostOrDoubled: begun.filter((iterations) => iterations.some((number, index) => number !== index + 1)),
+    lostOrDoubled: starts.filter((iterations) => iterations.some((number, index) => number !== index + 1)),
     stuck: stuck(),
   }
 }
@@ -329,8 +329,8 @@ async function createBusyFleet(url: string) {
     const agent = { id, name: 'a', machineId, workspace, program: 'claude', account: id, state: 'idle' as const }
     await database.db.insert(agents).values({ ...agent, createdAt })
     const sprintId = randomUUID()
-    const wanted = { taskDescription: 'work', ifBusy: 'queue' as const, doneWhen: [] }
-    const progress = { ...createNotesProgress(sprintId, wanted), checkpoint: false }
+    const options = { taskDescription: 'work', ifBusy: 'queue' as const, doneWhen: [] }
+    const progress = { ...createNotesProgress(sprintId, options), checkpoint: false }
     await createFleetSprint(fleet, id, { id: sprintId, progress, by: { name: 'test' } })
   }
   await fleet.close()

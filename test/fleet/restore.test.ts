@@ -14,7 +14,7 @@ import { locked, simulatedMachine } from '../support/simulated-machine.ts'
 import { createTestFleet, createTestAgent, migrations, waitUntil } from './test-fleet.ts'
 
 const run = promisify(execFile)
-const requester = { name: 'somebody' }
+const requester = { name: 'ada' }
 /** Version of the installed pg_dump, which refuses newer servers. */
 const dumpVersion = await run('pg_dump', ['--version']).then(
   ({ stdout }) => Number(/\d+/.exec(stdout)?.[0]),
@@ -81,10 +81,10 @@ async function expectToContinue(url: string, before: Record<string, number>, mac
   return { prompts: rows.map(({ by }) => by), sprints, hidden }
 }
 
-const whole = { prompts: ['ralph', 'ralph', 'somebody'], sprints: [{ status: 'completed' }], hidden: [] }
+const whole = { prompts: ['ralph', 'ralph', 'ada'], sprints: [{ status: 'completed' }], hidden: [] }
 
-async function another(wanted: Parameters<typeof startPostgres>[0] = {}): Promise<TestPostgres> {
-  const server = await startPostgres(wanted)
+async function another(options: Parameters<typeof startPostgres>[0] = {}): Promise<TestPostgres> {
+  const server = await startPostgres(options)
   onTestFinished(server.stop, 60_000)
   return server
 }
@@ -96,7 +96,7 @@ it('continues with the files of a crashed server, on another server', async () =
   await fleet.close()
   const before = await countRows(database)
   await server.crash()
-  const restored = await another({ copyOf: server.data })
+  const restored = await another({ copyFrom: server.data })
   expect(await expectToContinue(restored.url(url), before, machineId)).toEqual(whole)
 }, 240_000)
 

@@ -52,11 +52,11 @@ async function createTestProvider(person: () => Record<string, unknown>) {
     let body = ''
     request.on('data', (part: Buffer) => (body += part.toString()))
     request.on('end', () => {
-      const given = new URLSearchParams(body)
-      const login = logins.get(given.get('code') ?? '')
-      logins.delete(given.get('code') ?? '')
+      const form = new URLSearchParams(body)
+      const login = logins.get(form.get('code') ?? '')
+      logins.delete(form.get('code') ?? '')
       const verified = createHash('sha256')
-        .update(given.get('code_verifier') ?? '')
+        .update(form.get('code_verifier') ?? '')
         .digest('base64url')
       if (!login || verified !== login.challenge) return json({ error: 'invalid_grant' }, 400)
       const now = Math.floor(Date.now() / 1000)
@@ -126,9 +126,9 @@ describe('signing in with an identity provider', () => {
 
   /** Signs in like a browser: follows redirects and keeps cookies. */
   const signIn = async (tamper: (url: URL) => void = () => {}) => {
-    const begun = await fetch(`${backend.origin}/auth/start`, { redirect: 'manual' })
-    const cookie = begun.headers.get('set-cookie')?.split(';')[0] ?? ''
-    const back = await fetch(begun.headers.get('location') ?? '', { redirect: 'manual' })
+    const started = await fetch(`${backend.origin}/auth/start`, { redirect: 'manual' })
+    const cookie = started.headers.get('set-cookie')?.split(';')[0] ?? ''
+    const back = await fetch(started.headers.get('location') ?? '', { redirect: 'manual' })
     const end = new URL(back.headers.get('location') ?? '')
     tamper(end)
     return navigate(end, { cookie, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' })

@@ -253,16 +253,16 @@ it('streams all rows and the events of one sprint, and switches to another sprin
   await insertEvents(one.agentId)
   await change(other.agentId)
   const [last = 0] = await insertEvents(one.agentId, 1, toOne)
-  const told = await waitUntil(
+  const received = await waitUntil(
     async () => stream.frames(),
     (frames) => frames.some(({ change: { type } }) => type === 'event'),
   )
-  expect(told.map(({ change: { type } }) => type)).toEqual(['agent', 'event'])
+  expect(received.map(({ change: { type } }) => type)).toEqual(['agent', 'event'])
   expect(stream.seqs()).toEqual([last])
   stream.close()
   const [missed = 0] = await insertEvents(other.agentId, 1, { sprintId: other.sprintId })
   // As a page sends it, which cannot set headers.
-  const path = `/api/events?sprintId=${other.sprintId}&after=${told.at(-1)?.id}`
+  const path = `/api/events?sprintId=${other.sprintId}&after=${received.at(-1)?.id}`
   const answer = await fetch(`${backend.origin}${path}`, { headers: { cookie } })
   const reader = answer.body?.getReader()
   let text = ''

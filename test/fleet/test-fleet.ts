@@ -96,24 +96,31 @@ type MachineOverrides = Partial<typeof machines.$inferInsert>
 export async function createTestAgent(
   fleet: Fleet,
   script: Script = {},
-  given: AgentOverrides & { readonly machine?: MachineOverrides } = {},
+  overrides: AgentOverrides & { readonly machine?: MachineOverrides } = {},
 ) {
-  const machineId = given.machineId ?? randomUUID()
+  const machineId = overrides.machineId ?? randomUUID()
   const createdAt = Date.now()
-  const machine = { id: machineId, name: 'a machine', status: 'active' as const, slots: 4, createdAt, ...given.machine }
+  const machine = {
+    id: machineId,
+    name: 'a machine',
+    status: 'active' as const,
+    slots: 4,
+    createdAt,
+    ...overrides.machine,
+  }
   await fleet.database.db.insert(machines).values(machine).onConflictDoNothing()
-  const { machine: _machine, ...fields } = given
+  const { machine: _machine, ...fields } = overrides
   const agent = await createAnotherTestAgent(fleet, machineId, fields)
   const simulated = simulatedMachine(fleet, machineId, script)
   await simulated.connect()
   return { ...agent, machine: simulated }
 }
 
-export async function createAnotherTestAgent(fleet: Fleet, machineId: string, given: AgentOverrides = {}) {
+export async function createAnotherTestAgent(fleet: Fleet, machineId: string, overrides: AgentOverrides = {}) {
   const id = randomUUID()
   const agent = { id, name: 'an agent', program: 'claude', account: `account-${id}`, state: 'idle' as const }
   const workspace = { kind: 'folder' as const, path: '/project' }
-  await fleet.database.db.insert(agents).values({ ...agent, workspace, createdAt: Date.now(), ...given, machineId })
+  await fleet.database.db.insert(agents).values({ ...agent, workspace, createdAt: Date.now(), ...overrides, machineId })
   return {
     id,
     row: async () => (await fleet.database.db.select().from(agents).where(eq(agents.id, id)))[0],

@@ -46,10 +46,10 @@ export async function createTestWorker(
       for (const file of ['units', 'ended']) rmSync(join(project, file), { force: true })
       writeFileSync(join(project, 'enough'), `${units}`)
       writeFileSync(join(project, 'pace'), `${pace}`)
-      const wanted = { agentId, taskDescription, doneWhen: [{ run: `test "$(wc -l <units)" -ge ${units}` }] }
+      const options = { agentId, taskDescription, doneWhen: [{ run: `test "$(wc -l <units)" -ge ${units}` }] }
       for (;;) {
         const started = await api()
-          .startRalphMode(wanted)
+          .startRalphMode(options)
           .catch(() => undefined)
         if (started) return started.sprintId
         const { sprint } = await rowNow()
@@ -99,10 +99,10 @@ export async function createTestWorker(
       viewer?.hurry()
       const { items } = await api().listEvents({ sprintId, limit: 200 })
       const stored = items.toReversed().map(({ id }, index) => `${index + 1}: ${id}`)
-      const told = viewer?.of(sprintId) ?? []
-      const seen = told.map(({ id, seq }) => `${seq}: ${id}`)
+      const events = viewer?.of(sprintId) ?? []
+      const seen = events.map(({ id, seq }) => `${seq}: ${id}`)
       const missed = stored.filter((one, index) => seen[index] !== one)
-      return { missed, more: seen.slice(stored.length), ...countUnits(told), startOvers: viewer?.seen.startOvers }
+      return { missed, more: seen.slice(stored.length), ...countUnits(events), startOvers: viewer?.seen.startOvers }
     },
     /** Each prompt starts and ends once, and the viewer never had to start over. */
     all: { begun: units, over: units, startOvers: 1 },
@@ -110,9 +110,9 @@ export async function createTestWorker(
 }
 
 function countUnits(events: readonly { readonly event: { readonly type: string; readonly event?: unknown } }[]) {
-  const begun = events.filter(({ event }) => event.type === 'attempt-started').length
+  const started = events.filter(({ event }) => event.type === 'attempt-started').length
   const over = events.filter(({ event: { event } }) => isTerminal(event)).length
-  return { begun, over }
+  return { begun: started, over }
 }
 
 const isTerminal = (event: unknown): boolean =>

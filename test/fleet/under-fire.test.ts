@@ -88,21 +88,21 @@ async function underFire(world: FireWorld, seed: number, count: Count): Promise<
     await sleep(afterMs)
     sprints.push({ worker, sprintId: await worker.begin(`count to three (${seed})`) })
   }
-  const begun = workers.map((worker) => begin(worker, random.chance(0.5) ? 0 : random.below(1500)))
+  const starts = workers.map((worker) => begin(worker, random.chance(0.5) ? 0 : random.below(1500)))
   const stopping = stopped.map((worker) => startAndStop(worker, seed, random.below(3000)))
   await injectFaults(world, seed, random)
   const { healing, sinceUp } = await reconciled(world, sprints)
   count.healing.push(healing)
   count.sinceUp.push(sinceUp)
   if (healing > 10_000) console.log(`seed ${seed}: ${Math.round(healing)} ms, load ${loadavg()[0]}`)
-  await Promise.all(begun)
+  await Promise.all(starts)
   for (const { worker, sprintId } of sprints) {
     await expect.poll(() => worker.state(), longTimeout).toEqual({ sprintId, ...worker.atRest })
-    const [units, wanted] = [worker.units(), worker.attempts(sprintId)]
-    count.prompts += wanted.length
-    count.lost += wanted.filter((attempt) => !units.includes(attempt)).length
+    const [units, attempts] = [worker.units(), worker.attempts(sprintId)]
+    count.prompts += attempts.length
+    count.lost += attempts.filter((attempt) => !units.includes(attempt)).length
     count.doubled += units.length - new Set(units).size
-    expect(units).toEqual(wanted)
+    expect(units).toEqual(attempts)
     await expect
       .poll(() => worker.watching(sprintId).catch(String), longTimeout)
       .toEqual({ missed: [], more: [], ...worker.all })

@@ -6,7 +6,7 @@ export type TestViewer = ReturnType<typeof createTestViewer>
 
 /** Follows one agent all the time, as the page does, whatever happens to the backend. */
 export function createTestViewer(agentId: string, served: () => { readonly origin: string; readonly token: string }) {
-  const told = new Map<string, StoredEvent[]>()
+  const eventsBySprint = new Map<string, StoredEvent[]>()
   const seen = { startOvers: 0, connections: 0, isLive: false }
   const open = (url: string): ChangeSource => {
     seen.connections++
@@ -21,14 +21,14 @@ export function createTestViewer(agentId: string, served: () => { readonly origi
         if (change.type === 'start-over') seen.startOvers++
         if (change.type !== 'event' || change.event.sprintId === undefined) return
         const { sprintId } = change.event
-        told.set(sprintId, [...(told.get(sprintId) ?? []), change.event])
+        eventsBySprint.set(sprintId, [...(eventsBySprint.get(sprintId) ?? []), change.event])
       },
       onState: (state) => (seen.isLive = state === 'live'),
     },
     { open },
   )
   onTestFinished(following.end)
-  return { seen, hurry: following.retryNow, of: (sprintId: string) => told.get(sprintId) ?? [] }
+  return { seen, hurry: following.retryNow, of: (sprintId: string) => eventsBySprint.get(sprintId) ?? [] }
 }
 
 /** Server-sent events for Node, from an address that requires a token. */
@@ -42,10 +42,10 @@ function eventSource(url: URL, token: string): ChangeSource {
     for await (const part of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
       const whole = `${text}${part}`.split('\n\n')
       text = whole.pop() ?? ''
-      for (const frame of whole) hear(frame)
+      for (const frame of whole) dispatchFrame(frame)
     }
   }
-  const hear = (frame: string) => {
+  const dispatchFrame = (frame: string) => {
     const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(frame)?.[1]
     const [type, data, lastEventId = ''] = [field('event'), field('data'), field('id')]
     if (type !== undefined && !stop.signal.aborted) target.dispatchEvent(new MessageEvent(type, { data, lastEventId }))

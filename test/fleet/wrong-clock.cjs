@@ -2,9 +2,9 @@
 const late = 2 * 3_600_000
 const RightDate = Date
 globalThis.Date = class extends RightDate {
-  constructor(...given) {
-    if (given.length === 0) super(RightDate.now() - late)
-    else super(...given)
+  constructor(...args) {
+    if (args.length === 0) super(RightDate.now() - late)
+    else super(...args)
   }
   static now() {
     return RightDate.now() - late

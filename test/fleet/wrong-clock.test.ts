@@ -8,7 +8,7 @@ const hour = 3_600_000
 
 it("lets a machine work whose clock is two hours late, raises an alarm, and shows all times by the backend's clock", async () => {
   const { folder, api, machine } = await createRealFleet('embedded')
-  const begun = Date.now()
+  const runStartedAt = Date.now()
   const { id: machineId, row } = await machine('late', {
     NODE_OPTIONS: `--require ${join(root, 'test/fleet/wrong-clock.cjs')}`,
   })
@@ -30,5 +30,5 @@ it("lets a machine work whose clock is two hours late, raises an alarm, and show
   const { items: events } = await api.listEvents({ sprintId })
   const times = [...prompts.flatMap(({ startedAt, endedAt }) => [startedAt, endedAt]), ...events.map(({ at }) => at)]
   expect(events.map(({ event }) => event.type)).toContain('agent')
-  for (const at of times) expect(Math.abs((at ?? 0) - begun)).toBeLessThan(0.5 * hour)
+  for (const at of times) expect(Math.abs((at ?? 0) - runStartedAt)).toBeLessThan(0.5 * hour)
 })

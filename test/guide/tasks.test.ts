@@ -91,11 +91,11 @@ it.runIf(hasOpenssl)(
     const backend = startShell('backend', { cwd: join(base, 'backend'), text: withPorts(serve), env })
     await waitUntil('the backend', () => /ralph machine token/.test(backend.printed()))
     const printed = await at('backend', tokens)
-    const given = [...new Set([...printed.matchAll(/ralph1\.[\w.-]+/g)].map(([token]) => token))]
-    expect(given).toHaveLength(2)
+    const joinTokens = [...new Set([...printed.matchAll(/ralph1\.[\w.-]+/g)].map(([token]) => token))]
+    expect(joinTokens).toHaveLength(2)
     for (const [index, name] of ['build-1', 'build-2'].entries()) {
       const [join1 = ''] = blocks(page, `on=${name} background`)
-      const text = withPorts(join1).replace('ralph1.…', given[index] ?? '')
+      const text = withPorts(join1).replace('ralph1.…', joinTokens[index] ?? '')
       const machine = startShell(name, { cwd: join(base, name), text, env: { NODE_OPTIONS: env.NODE_OPTIONS } })
       await waitUntil(name, () => /connected/.test(machine.printed()))
     }

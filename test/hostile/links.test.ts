@@ -34,7 +34,7 @@ it('writes nothing through links that an agent has put in place of its files and
   const victims = places.map((place) => {
     const victim = sprint.at('../victims', place)
     mkdirSync(victim, { recursive: true })
-    writeFileSync(join(victim, 'file'), 'of somebody else')
+    writeFileSync(join(victim, 'file'), 'of another user')
     return { place, victim, target: place.includes('.') ? join(victim, 'file') : victim }
   })
   const plant = victims.map(({ place, target }) => `rm -rf s/${place}; ln -s '${target}' s/${place}`).join('\n')
@@ -45,7 +45,7 @@ it('writes nothing through links that an agent has put in place of its files and
 
   const found = victims.map(({ place, victim }) => ({ place, left: readdirSync(victim), text: readTextIn(victim) }))
   expect(exitCode).toBe(0)
-  expect(found).toEqual(places.map((place) => ({ place, left: ['file'], text: 'of somebody else' })))
+  expect(found).toEqual(places.map((place) => ({ place, left: ['file'], text: 'of another user' })))
 })
 
 it('restores nothing through a link that leads out of the project', async () => {
@@ -55,12 +55,12 @@ it('restores nothing through a link that leads out of the project', async () => 
   })
   const victim = sprint.at('../victim')
   mkdirSync(victim)
-  writeFileSync(join(victim, 'check.sh'), 'of somebody else')
+  writeFileSync(join(victim, 'check.sh'), 'of another user')
   await putProgram(sprint, 'claude', `rm -rf deep; ln -s '${victim}' deep; ${says(claim)}`)
 
   await sprint.run()
 
-  expect(readFileSync(join(victim, 'check.sh'), 'utf8')).toBe('of somebody else')
+  expect(readFileSync(join(victim, 'check.sh'), 'utf8')).toBe('of another user')
   expect(await sprint.iterations()).toMatchObject([{ verdict: 'refused' }])
 })
 

@@ -14,11 +14,11 @@ const root = '/home/me/project/s'
 /** Where a name leads below a folder, once it is used as a file name there. */
 const isContained = (file: string): boolean => !file.includes('\0') && dirname(resolve(root, file)) === root
 
-const compiled = (fields: Readonly<Record<string, unknown>>, asked: string[] = []) =>
+const compiled = (fields: Readonly<Record<string, unknown>>, readNames: string[] = []) =>
   compile({
     sprint: { file: 'SPRINT.yaml', text: JSON.stringify({ workflow: 'w', goal: 'g', ...fields }) },
     readWorkflow: (name) => {
-      asked.push(name)
+      readNames.push(name)
       return { file: 'w.yaml', text: 'name: W\nmode: ralph\n' }
     },
     defaultSprintId: 'x',
@@ -38,10 +38,10 @@ describe(`${names.length} names that lead to another folder`, () => {
   })
 
   it('are rejected as names of workflows, unless they stay in the folder', () => {
-    const asked: string[] = []
-    for (const name of names) compiled({ workflow: name }, asked)
+    const readNames: string[] = []
+    for (const name of names) compiled({ workflow: name }, readNames)
 
-    expect(asked.filter((name) => !isContained(`${name}.yaml`))).toEqual([])
+    expect(readNames.filter((name) => !isContained(`${name}.yaml`))).toEqual([])
   })
 
   it('are rejected as ids of hooks, whose output would be written elsewhere', () => {

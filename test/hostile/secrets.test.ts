@@ -116,12 +116,12 @@ describe('secrets that an agent and a check print', { timeout: 120_000 }, () => 
     const shown: [string, RunResult][] = [['run', run]]
     for (const args of views) shown.push([args.join(' '), await sprint.ralph(...args)])
 
-    const said = shown.flatMap(([name, { stdout, stderr }]) => findLeaks(`what ${name} prints`, `${stdout}${stderr}`))
+    const leaks = shown.flatMap(([name, { stdout, stderr }]) => findLeaks(`what ${name} prints`, `${stdout}${stderr}`))
     const stored = listFilesBelow(sprint.at())
       .filter((path) => !isRaw(path))
       .flatMap((path) => findLeaks(path.slice(sprint.at().length), readFileSync(path, 'utf8')))
 
-    expect([...said, ...stored]).toEqual([])
+    expect([...leaks, ...stored]).toEqual([])
     expect(run.exitCode).toBe(2)
     expect((await sprint.read('notified.txt')).match(/\[redacted/g)?.length).toBeGreaterThan(10)
     expect((await sprint.read('s/PROGRESS.yaml')).match(/\[redacted/g)?.length).toBeGreaterThan(10)

@@ -8,7 +8,7 @@ const tricky = `$(touch pwned) \`touch pwned\` ; touch pwned & | > pwned 'x' "y"
 {{goal}} {{ constructor }} %s %n !! ~ * ? [a-z] {a,b} # -rf --help <(touch pwned) $'\\x41' \u202e`
 
 it('passes texts byte for byte, whatever a shell would make of them', async () => {
-  const said = `found ${tricky}`
+  const text = `found ${tricky}`
   const sprint = await createTestSprint({
     sprint: {
       goal: tricky,
@@ -20,8 +20,8 @@ it('passes texts byte for byte, whatever a shell would make of them', async () =
       notify: [{ run: 'printenv RALPH_TEXT >notified.txt' }],
     },
     answers: {
-      1: { status: 'continue', summary: said, pendingSteps: [{ id: null, prompt: said }] },
-      2: { status: 'needs-human', summary: said, humanNeeded: { reason: said, details: said } },
+      1: { status: 'continue', summary: text, pendingSteps: [{ id: null, prompt: text }] },
+      2: { status: 'needs-human', summary: text, humanNeeded: { reason: text, details: text } },
       '/zebra/': claim,
     },
   })
@@ -31,9 +31,9 @@ it('passes texts byte for byte, whatever a shell would make of them', async () =
     .filter(({ kind }) => kind === 'numbered')
     .map(({ prompt }) => prompt)
   expect(first).toContain(tricky)
-  expect(second).toContain(said)
-  const [asked] = (await sprint.calls()).filter(({ kind }) => kind === 'matched')
-  expect(asked?.prompt).toContain(`zebra ${tricky}`)
+  expect(second).toContain(text)
+  const [call] = (await sprint.calls()).filter(({ kind }) => kind === 'matched')
+  expect(call?.prompt).toContain(`zebra ${tricky}`)
   expect(await sprint.read('notified.txt')).toContain('$(touch pwned)')
   expect(sprint.has('pwned')).toBe(false)
 })

@@ -10,8 +10,8 @@ import { defects } from './defects.mjs'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 const isWriting = process.argv.includes('--write')
-const wanted = isWriting ? [] : process.argv.slice(2)
-const chosen = defects.filter(({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)))
+const names = isWriting ? [] : process.argv.slice(2)
+const chosen = defects.filter(({ name }) => names.length === 0 || names.some((part) => name.includes(part)))
 const config = {
   test: { include: ['src/**/*.test.ts', 'test/hostile/*.test.ts'], testTimeout: 60_000, maxWorkers: 2 },
 }
@@ -23,7 +23,7 @@ try {
   writeFileSync(join(copy, 'vitest.config.mjs'), `export default ${JSON.stringify(config)}\n`)
   const before = failures([...new Set(chosen.flatMap(({ tests }) => tests.split(' ')))])
   if (before.length > 0) throw new Error(`without any defect there fails: ${before.join(', ')}`)
-  const seen = chosen.map((defect) => told({ ...defect, failed: plant(defect) }))
+  const seen = chosen.map((defect) => printResult({ ...defect, failed: plant(defect) }))
   console.log(`${seen.filter(({ failed }) => failed.length > 0).length} of ${seen.length} are seen`)
   if (isWriting) writePage(seen)
   process.exitCode = seen.every(({ failed }) => failed.length > 0) ? 0 : 1
@@ -31,7 +31,7 @@ try {
   rmSync(copy, { recursive: true, force: true, maxRetries: 5 })
 }
 
-function told(defect) {
+function printResult(defect) {
   const { name, failed } = defect
   console.log(`${failed.length > 0 ? '✓' : '✗ NOT SEEN'} ${name}: ${failed.slice(0, 3).join(' · ')}`)
   return defect

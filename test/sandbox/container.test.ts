@@ -59,7 +59,7 @@ describe.skipIf(container === undefined)('an agent in a container', { timeout },
   })
 
   it('gets TERM and time to end, and its container is gone with it', async () => {
-    const script = `trap 'echo told >told.txt; exit 0' TERM
+    const script = `trap 'echo ended >ended.txt; exit 0' TERM
 (trap "" TERM; env -i setsid sleep 4711) &
 echo started >started.txt
 while :; do sleep 0.1; done`
@@ -71,7 +71,7 @@ while :; do sleep 0.1; done`
     run.signal('SIGTERM')
 
     expect(await run.ended).toMatchObject({ exitCode: 130 })
-    expect(await sprint.read('told.txt')).toBe('told\n')
+    expect(await sprint.read('ended.txt')).toBe('ended\n')
     expect(sprint.processes()).toEqual([])
     expect(listContainers()).toBe(before)
   })

@@ -54,9 +54,14 @@ describe.skipIf(why !== '')(`an agent of Ralph Mode in the sandbox${why}`, { tim
     const live = { live: [buildLive()], protocol: 'notes' as const, sandbox: 'required' as const }
     const progress = buildProgress({ status: 'in-progress', ...live })
     const order = { type: 'run-attempt' as const, iteration: 1, attempt: 1 }
-    const asked = { kind: 'order' as const, sprintId, protocol: 'notes' as const, order, progress }
+    const source = { kind: 'order' as const, sprintId, protocol: 'notes' as const, order, progress }
     const program = `command:/bin/sh ${join(project, 'agent.sh')}`
-    backend.send(machineId, 'prompt', { promptId, agentId, program, asked, leaseMs: 60_000 }, `prompt:${promptId}`)
+    backend.send(
+      machineId,
+      'prompt',
+      { promptId, agentId, program, asked: source, leaseMs: 60_000 },
+      `prompt:${promptId}`,
+    )
 
     await expect
       .poll(() => backend.promptEnd(machineId, promptId)?.end, patience)
@@ -69,7 +74,8 @@ describe.skipIf(why !== '')(`an agent of Ralph Mode in the sandbox${why}`, { tim
       'no-database',
       'no-journal',
     ])
-    const told = () => backend.events.get(agentId)?.flatMap(({ event }) => (event.type === 'note' ? [event.text] : []))
-    await expect.poll(told, patience).toEqual([expect.stringMatching(/^sandbox: bubblewrap [\d.]+: /)])
+    const readNotes = () =>
+      backend.events.get(agentId)?.flatMap(({ event }) => (event.type === 'note' ? [event.text] : []))
+    await expect.poll(readNotes, patience).toEqual([expect.stringMatching(/^sandbox: bubblewrap [\d.]+: /)])
   })
 })

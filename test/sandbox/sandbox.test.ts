@@ -93,7 +93,7 @@ describe.skipIf(why !== '')(`an agent in the sandbox${why}`, { timeout: 120_000 
   })
 
   it('gets TERM and time to end, and leaves nothing behind', async () => {
-    const script = `trap 'echo told >told.txt; exit 0' TERM
+    const script = `trap 'echo ended >ended.txt; exit 0' TERM
 (setsid sleep 4321 &) ; (sleep 4322 &)
 echo started >started.txt
 while :; do sleep 0.1; done`
@@ -104,7 +104,7 @@ while :; do sleep 0.1; done`
     run.signal('SIGTERM')
 
     expect(await run.ended).toMatchObject({ exitCode: 130 })
-    expect(await sprint.read('told.txt')).toBe('told\n')
+    expect(await sprint.read('ended.txt')).toBe('ended\n')
     expect(sprint.processes()).toEqual([])
   })
 

@@ -50,7 +50,7 @@ export function createPorts(world: World, life: Life): Ports {
     hookSlots: limitConcurrency(4),
     notify: async () => {
       await point(life)
-      if (random.chance(0.2)) throw new Error('nobody answers')
+      if (random.chance(0.2)) throw new Error('no answer')
     },
     clock: {
       now: timeline.now,
@@ -87,7 +87,7 @@ export function acknowledge(world: World, progress: Progress, fact: Fact): void 
   if (fact.type !== 'attempt-ended' || fact.end.kind !== 'failed') return
   const { class: failure, resetsAt } = fact.end
   const agent = live.find(({ number }) => number === fact.iteration)?.agent
-  if (failure === 'usage_limit' && resetsAt !== undefined) world.toldLimits.set(agent ?? 'first', resetsAt)
+  if (failure === 'usage_limit' && resetsAt !== undefined) world.reportedLimits.set(agent ?? 'first', resetsAt)
 }
 
 const full = (): RalphError => new RalphError('DISK_FULL', 'no space left')
@@ -190,7 +190,7 @@ async function runAgent(world: World, life: Life, { name, agent }: AgentCall, si
   const attempt = claimAttempt(world, name, 'join')
   await world.point(life)
   if (attempt.state === 'never-started') {
-    const until = world.toldLimits.get(agent) ?? 0
+    const until = world.reportedLimits.get(agent) ?? 0
     if (/^\d+-\d+$/.test(name) && world.timeline.now() < until)
       world.violate('G11', `${agent} starts before its limit is over`)
     start(world, attempt, playAgent(world, attempt.name, agent))

@@ -160,7 +160,7 @@ function withWitness(world: World, ports: Ports): Ports {
 }
 
 function atRest({ attempts, journal, violate }: World): void {
-  for (const { name, alive } of attempts.values()) if (alive) violate('I7', `${name} still runs when nobody is there`)
+  for (const { name, alive } of attempts.values()) if (alive) violate('I7', `${name} still runs although no Ralph does`)
   const { progress } = journal.acknowledged()
   for (const { hookId, iteration, status } of progress.hookTasks) {
     if (status === 'running') violate('I14', `hook ${hookId} of iteration ${iteration} is for ever running`)

@@ -36,7 +36,7 @@ export interface World {
   readonly attempts: Map<string, Attempt>
   readonly limits: Map<string, number>
   /** Agents whose limit the journal knows, and until when. */
-  readonly toldLimits: Map<string, number>
+  readonly reportedLimits: Map<string, number>
   /** All transcripts that were ever started, by their folder. */
   readonly transcripts: Set<string>
   /** Attempts that ended by themselves: their result stays forever. */
@@ -67,7 +67,7 @@ export function createWorld(seed: number, rules: Rules): World {
     journal: virtualJournal(rules, violate),
     attempts: new Map(),
     limits: new Map(),
-    toldLimits: new Map(),
+    reportedLimits: new Map(),
     transcripts: new Set(),
     finished: new Set(),
     green: new Set(),

@@ -34,11 +34,11 @@ const ada = {
 } as const
 
 /** The answers of the fake backend: just enough for pages to work. */
-export function answers(name: RouteName, given: RouteInput, state: FakeState): unknown {
-  return (reads[name] ?? writes[name] ?? missing(name))(given, state)
+export function answers(name: RouteName, input: RouteInput, state: FakeState): unknown {
+  return (reads[name] ?? writes[name] ?? missing(name))(input, state)
 }
 
-type Answer = (given: RouteInput, state: FakeState) => unknown
+type Answer = (input: RouteInput, state: FakeState) => unknown
 
 const missing =
   (name: string): Answer =>
@@ -145,13 +145,13 @@ const reads: Partial<Record<RouteName, Answer>> = {
     ],
   }),
   listMachines: (_, { fleet }) => ({ items: fleet.machines }),
-  preflight: (given) => ({
+  preflight: (input) => ({
     program: {
-      name: String(given['program']),
+      name: String(input['program']),
       version: '2.9.4',
       tested: true,
-      loggedIn: given['program'] === 'codex' ? 'no' : 'yes',
-      ...(given['program'] === 'codex' && { problem: 'not logged in: run “codex login” on the machine' }),
+      loggedIn: input['program'] === 'codex' ? 'no' : 'yes',
+      ...(input['program'] === 'codex' && { problem: 'not logged in: run “codex login” on the machine' }),
     },
     diskFreeBytes: 182e9,
     runsAs: 'ralph',
@@ -200,7 +200,7 @@ const reads: Partial<Record<RouteName, Answer>> = {
   }),
   getSprint: ({ sprintId }, state) => findSprint(state, sprintId),
   listIterations: ({ sprintId }, { fleet }) => ({ items: (fleet.iterations.get(String(sprintId)) ?? []).toReversed() }),
-  listEvents: (given, { fleet }) => eventsPage(given, fleet),
+  listEvents: (input, { fleet }) => eventsPage(input, fleet),
   outlineSprint: ({ sprintId }, { fleet }) => {
     const last = (fleet.events.get(String(sprintId))?.count ?? 0) - 1
     const tools = [{ name: 'Read', calls: 12 }]

@@ -33,7 +33,7 @@ export type FakeApi = {
   readonly failing: Map<RouteName, RalphError>
   readonly delays: Map<RouteName, number>
   /** Request bodies, by route. */
-  readonly sent: { readonly name: RouteName; readonly given: Readonly<Record<string, unknown>> }[]
+  readonly sent: { readonly name: RouteName; readonly input: Readonly<Record<string, unknown>> }[]
   readonly close: () => Promise<void>
 }
 
@@ -82,9 +82,9 @@ export async function startFakeApi(fleet: Fleet): Promise<FakeApi> {
     if (failure) throw failure
     const query = route.query?.parse(Object.fromEntries(url.searchParams))
     const body = route.body?.parse(JSON.parse(await readBody(request)))
-    const given = { ...ids, ...RouteInput.parse(query ?? {}), ...RouteInput.parse(body ?? {}) }
-    if (route.method !== 'GET') fake.sent.push({ name, given })
-    const answer = z.encode(route.response, answers(name, given, state))
+    const input = { ...ids, ...RouteInput.parse(query ?? {}), ...RouteInput.parse(body ?? {}) }
+    if (route.method !== 'GET') fake.sent.push({ name, input })
+    const answer = z.encode(route.response, answers(name, input, state))
     response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' })
     response.end(JSON.stringify(answer))
   }

@@ -24,7 +24,7 @@ export function busyFleet(): Fleet {
     buildMachine('vm-4', {
       reachable: false,
       lastSeenAt: Date.now() - 11 * minute,
-      alarm: 'has not been heard of for 11 minutes',
+      alarm: 'was last in contact 11 minutes ago',
       diskFreeBytes: 3e9,
     }),
   ]

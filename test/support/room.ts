@@ -36,7 +36,7 @@ export const git = (cwd: string, ...args: readonly string[]): string =>
   }).trim()
 
 /** A project that is a repository with one commit. */
-export function aProject(files: Files): string {
+export function createProject(files: Files): string {
   const project = join(createTestFolder(), 'project')
   put(project, files)
   git(project, 'init', '-q')
@@ -62,7 +62,7 @@ export const enclosures: readonly (readonly [string, (folder: string) => Promise
 const noRules: BaselineRules = { frozen: [], mayChange: [], commands: [] }
 
 /** Ralph's side of a sprint: baseline taken, room filled. */
-export async function aSprint(
+export async function createSprint(
   project: string,
   open: (folder: string) => Promise<Enclosure>,
   rules: Partial<BaselineRules> = {},

@@ -37,12 +37,12 @@ export type Script = {
   readonly reportsTimes?: number
 }
 
-export const reported = (given: Parameters<typeof buildReport>[0] = {}): AttemptEnd => ({
+export const reported = (overrides: Parameters<typeof buildReport>[0] = {}): AttemptEnd => ({
   kind: 'report',
-  report: buildReport(given),
+  report: buildReport(overrides),
 })
 
-export const locked = (lock: LockState, said = 'did something'): AttemptEnd => readLock(lock, said)
+export const locked = (lock: LockState, summary = 'did something'): AttemptEnd => readLock(lock, summary)
 
 /** A machine whose agents exist only in the memory of the test. It gets its orders from the outbox, like a real one. */
 export function simulatedMachine(fleet: Fleet, machineId: string, script: Script = {}) {
@@ -106,8 +106,8 @@ export function simulatedMachine(fleet: Fleet, machineId: string, script: Script
   const carryOut = async (body: RequestBody<'carry-out'>) => {
     const { orderId, agentId, order } = body
     state.orders.push(body)
-    const said = (await script.carryOut?.(order, state.orders.length)) ?? {}
-    const fact = { ...toFact(order, fleet.clock.now()), ...said } as MachineFact
+    const reply = (await script.carryOut?.(order, state.orders.length)) ?? {}
+    const fact = { ...toFact(order, fleet.clock.now()), ...reply } as MachineFact
     await report(() =>
       handleOrderEnded(fleet, machineId, { orderId, agentId, endedAt: fleet.clock.now(), fact, ...pushed }),
     )
@@ -174,8 +174,8 @@ async function toPromptEnd(script: Script, prompt: Prompt, { aborted, number }: 
     return { kind: 'outcome', outcome: outcome === 'aborted' ? buildOutcome({ status: 'aborted' }) : outcome }
   }
   const { iteration, attempt } = prompt.asked.order
-  const said = await Promise.race([Promise.resolve(script.attempt?.(prompt, number) ?? reported()), aborted])
-  const end = said === 'aborted' ? { kind: 'aborted' as const } : said
+  const attemptEnd = await Promise.race([Promise.resolve(script.attempt?.(prompt, number) ?? reported()), aborted])
+  const end = attemptEnd === 'aborted' ? { kind: 'aborted' as const } : attemptEnd
   const usage = { ...noUsage, inputTokens: 10, outputTokens: 1 }
   const ended = { iteration, attempt, end, usage, costUsd: 0.01, model: 'a-model', changed: true, random: 0 }
   return { kind: 'fact', fact: { type: 'attempt-ended', at: 0, ...ended } as MachineFact }
@@ -242,8 +242,8 @@ export function simulatedMachines(parts: Pick<Fleet, 'database' | 'clock'>, scri
       const own = eq(machines.id, machineId)
       const [machine] = await parts.database.db.select().from(machines).where(own)
       if (!machine || machine.connectedTo === null) throw new RalphError('MACHINE_UNREACHABLE', 'it is not connected')
-      const said = (await script.ask?.(type, body)) ?? answers[type] ?? {}
-      return { success: true, ...said } as RequestReply<T>
+      const reply = (await script.ask?.(type, body)) ?? answers[type] ?? {}
+      return { success: true, ...reply } as RequestReply<T>
     },
   }
 }

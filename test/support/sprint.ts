@@ -99,13 +99,13 @@ export async function createTestSprint(setup: Setup = {}) {
   }
   const answer = (next: Answers) =>
     writeFile(join(base, 'fake', 'script.json'), JSON.stringify({ answers: next, progress: at('s', 'PROGRESS.yaml') }))
-  const given: Readonly<Record<string, string | null>> = {
+  const variables: Readonly<Record<string, string | null>> = {
     's/SPRINT.yaml': stringify({ workflow: 'ralph', goal: 'g', ...sprint }),
     'wf/ralph.yaml': stringify({ name: 'R', mode: 'ralph', ...advice, ...workflow }),
     ...files,
   }
   for (const folder of ['project', 'fake', 'bin', 'home', 'tmp']) await mkdir(join(base, folder))
-  for (const [name, text] of Object.entries(given)) if (text !== null) await write(name, text)
+  for (const [name, text] of Object.entries(variables)) if (text !== null) await write(name, text)
   await writeWrapper(base)
   await answer(answers)
 
@@ -134,7 +134,8 @@ export async function createTestSprint(setup: Setup = {}) {
     /** Resolves when the agent has been called this often. */
     called: (count: number) => waitUntil(`call ${count}`, async () => (await calls()).length >= count),
     /** Resolves when the run has accepted the request of another command. */
-    heard: () => waitUntil('the request to be taken', async () => (await readdir(state('requests'))).length === 0),
+    requestsTaken: () =>
+      waitUntil('the request to be taken', async () => (await readdir(state('requests'))).length === 0),
     /** Releases a call that waits for this name. */
     release: (name: string) => writeFile(join(base, 'fake', name), ''),
     read: (name: string) => readFile(at(name), 'utf8'),

@@ -2,7 +2,7 @@ import type { Io } from '../../src/cli/io/io.ts'
 import { noon } from './builders.ts'
 
 /** A terminal that records its output: no colours, 100 columns, not interactive, unless overridden. */
-export function createTestIo(given: Partial<Io> = {}) {
+export function createTestIo(overrides: Partial<Io> = {}) {
   const printed: string[] = []
   const errors: string[] = []
   const io: Io = {
@@ -16,7 +16,7 @@ export function createTestIo(given: Partial<Io> = {}) {
     color: false,
     columns: () => 100,
     rows: () => 24,
-    ...given,
+    ...overrides,
   }
   return { io, printed, errors, text: () => printed.join('\n') }
 }

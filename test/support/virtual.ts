@@ -52,14 +52,14 @@ export async function settled(): Promise<void> {
 }
 
 /** The outcome of an agent; by default success, with a report to continue. */
-export const buildOutcome = (given: Partial<Outcome> = {}): Outcome => ({
+export const buildOutcome = (overrides: Partial<Outcome> = {}): Outcome => ({
   status: 'ok',
   retryable: false,
   text: `\`\`\`json\n${JSON.stringify(buildReport())}\n\`\`\``,
   usage: noUsage,
   costUsd: 0,
   resumable: false,
-  ...given,
+  ...overrides,
 })
 
 export type Played = {
@@ -118,7 +118,7 @@ export function createWorld({
     events,
     /** The last saved progress: what a killed run leaves behind. */
     saved: () => saved.at(-1),
-    run: (progress: Progress, given: Parameters<typeof started>[0] = {}): SprintRun =>
-      runSprint(progress, world, started({ at: clock.now(), agents: ['claude'], ...given })),
+    run: (progress: Progress, options: Parameters<typeof started>[0] = {}): SprintRun =>
+      runSprint(progress, world, started({ at: clock.now(), agents: ['claude'], ...options })),
   }
 }

@@ -13,12 +13,12 @@ export function createWebhookReceiver(secret: string, now: () => number = Date.n
     const id = String(headers['webhook-id'])
     const timestamp = String(headers['webhook-timestamp'])
     if (!(Math.abs(now() - Number(timestamp) * 1000) <= toleranceMs)) return 'too old'
-    const wanted = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest()
+    const expected = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest()
     const signatures = String(headers['webhook-signature']).split(' ')
     const isSigned = signatures.some((signature) => {
       const [version, value = ''] = signature.split(',')
       const bytes = Buffer.from(value, 'base64')
-      return version === 'v1' && bytes.length === wanted.length && timingSafeEqual(bytes, wanted)
+      return version === 'v1' && bytes.length === expected.length && timingSafeEqual(bytes, expected)
     })
     if (!isSigned) return 'wrong signature'
     if (known.has(id)) return 'repeated'

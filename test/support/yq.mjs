@@ -20,10 +20,10 @@ const select = String.raw`${path}\[\] \| select\(([^()]*)\)`
 
 /** Items of a list that meet all conditions, as nodes. */
 function selectItems(list, conditions) {
-  const wanted = conditions.split(' and ').map((condition) => new RegExp(`^${path} == ${literal}$`).exec(condition))
-  if (wanted.includes(null)) fail()
+  const parsed = conditions.split(' and ').map((condition) => new RegExp(`^${path} == ${literal}$`).exec(condition))
+  if (parsed.includes(null)) fail()
   return (document.getIn(toPath(list), true)?.items ?? []).filter((item) =>
-    wanted.every(([, field, value]) => item.getIn(toPath(field)) === JSON.parse(value)),
+    parsed.every(([, field, value]) => item.getIn(toPath(field)) === JSON.parse(value)),
   )
 }
 

@@ -88,7 +88,7 @@ describe('when the connection is lost', () => {
     await page().goto(`${fake().url}/sign-in#one-time-ticket`)
     await see('Postgres or Redis?')
     expect(page().url()).toBe(`${fake().url}/`)
-    expect(fake().sent).toContainEqual({ name: 'signIn', given: { ticket: 'one-time-ticket' } })
+    expect(fake().sent).toContainEqual({ name: 'signIn', input: { ticket: 'one-time-ticket' } })
   })
 
   it('reports an upgrade of the backend, and discards nothing', async () => {
@@ -115,9 +115,9 @@ describe('when the connection is lost', () => {
     })
     fake().proxyStatus = 502
     const loads = countLoads(page())
-    const asked = page().waitForResponse(/healthz/)
+    const response = page().waitForResponse(/healthz/)
     await page().getByRole('link', { name: 'Machines' }).click()
-    await asked
+    await response
     expect([refused, loads()]).toEqual([1, 0])
     await see('Postgres or Redis?')
     fake().proxyStatus = undefined

@@ -34,7 +34,7 @@ describe('every page', () => {
     AGENT: 'Then write a changelog entry',
     '/?start=any': 'Planned sprint',
     '/needs-you': 'May I delete the flaky test?',
-    '/machines': 'has not been heard of for 11 minutes',
+    '/machines': 'was last in contact 11 minutes ago',
     '/usage': 'By agent and model',
     '/settings?tab=webhooks': 'https://hooks.example.org/ralph',
     '/sign-in': 'Sign in to Ralph',
@@ -332,7 +332,7 @@ describe('by keyboard', () => {
     await page().getByLabel('npm test').waitFor()
     await page().getByLabel('Task').press('Control+Enter')
     await page().getByRole('heading', { name: 'Make it faster' }).waitFor()
-    expect(fake().sent.find(({ name }) => name === 'startRalphMode')?.given).toMatchObject({
+    expect(fake().sent.find(({ name }) => name === 'startRalphMode')?.input).toMatchObject({
       taskDescription: 'Make it faster',
       limits: { iterations: 40, usd: 10, noProgress: 5 },
       ifBusy: 'refuse',

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createPageAgent, createServedPages } from './served-page.ts'
 
-// Browsers of users have a back/forward cache; Playwright switches it off unless told otherwise.
+// Browsers of users have a back/forward cache; Playwright switches it off by default.
 const { serve, browser } = createServedPages({ ignoreDefaultArgs: ['--disable-back-forward-cache'] })
 
 it('answers 20 address-bar navigations in one tab and 12 tabs at once, and all of them stay live', async () => {

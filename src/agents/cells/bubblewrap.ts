@@ -14,7 +14,7 @@ export const bubblewrap: Cell = {
     if (file === undefined) return { available: false, reason: 'bubblewrap is not installed' }
     const walls = [...namespaces, '--unshare-net', '--die-with-parent', '--cap-drop', 'ALL', '--ro-bind', '/', '/']
     const inside = ['--dev', '/dev', '--proc', '/proc', '--', 'true']
-    const [{ stdout: said }, tried, warned, noNested] = await Promise.all([
+    const [{ stdout: versionOutput }, tried, warned, noNested] = await Promise.all([
       runProbe(path, file, '--version'),
       runProbe(path, file, ...walls, ...inside),
       runProbe(path, 'env', '--default-signal=TERM', 'true'),
@@ -23,7 +23,7 @@ export const bubblewrap: Cell = {
     if (tried.code !== 0) {
       return { available: false, reason: `bubblewrap does not work here: ${firstLine(tried.stdout)}` }
     }
-    const version = /\d+(?:\.\d+)+/.exec(said)?.[0] ?? 'of an unknown version'
+    const version = /\d+(?:\.\d+)+/.exec(versionOutput)?.[0] ?? 'of an unknown version'
     const options = noNested.code === 0 ? ['--disable-userns'] : []
     return { available: true, version, tools: { file, canWarn: warned.code === 0, options } }
   },

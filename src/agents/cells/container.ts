@@ -56,9 +56,9 @@ type ImageChoice = {
 
 /** The sprint's, else the project's devcontainer.json, else our own. */
 function chooseImage({ container: settings, cwd }: Machine, program: string): ImageChoice {
-  const given = settings?.image
-  if (given?.startsWith('/')) return { name: given }
-  if (given !== undefined) return { name: given, missing: `get it with "${program} pull ${given}"` }
+  const chosenImage = settings?.image
+  if (chosenImage?.startsWith('/')) return { name: chosenImage }
+  if (chosenImage !== undefined) return { name: chosenImage, missing: `get it with "${program} pull ${chosenImage}"` }
   const project = findDevcontainer(cwd)
   if (project?.kind === 'image')
     return { name: project.image, missing: `get it with "${program} pull ${project.image}"` }
@@ -111,9 +111,9 @@ async function tryContainer(
   const limited = await attempt(...limitNames.map((name) => trialLimits[name].flag))
   const tried = limited.code === 0 ? limited : await attempt()
   if (tried.code !== 0) return { available: false, reason: `${file} does not work here: ${lastLine(tried.stdout)}` }
-  const { stdout: said } = await runProbe(machine.path, file, '--version')
+  const { stdout: versionOutput } = await runProbe(machine.path, file, '--version')
   const holds = limitNames.filter((name) => limited.code === 0 && limited.stdout.includes(`holds ${name}\n`))
-  const version = `${/\d+(?:\.\d+)+/.exec(said)?.[0] ?? ''} of ${file} with ${image}`
+  const version = `${/\d+(?:\.\d+)+/.exec(versionOutput)?.[0] ?? ''} of ${file} with ${image}`
   return { available: true, version: version.trim(), tools: { ...tools, holds } }
 }
 

@@ -21,10 +21,10 @@ export function watchDisk(folders: readonly string[], limitBytes: number): DiskW
   const look = async () => {
     const before = await measureDiskUse(folders, stop.signal)
     while (!isOver && !stop.signal.aborted) {
-      const begun = performance.now()
+      const startedAt = performance.now()
       const grown = (await measureDiskUse(folders, stop.signal)) - before
       isOver = grown > limitBytes && !stop.signal.aborted
-      const pauseMs = Math.max(leastPauseMs, (performance.now() - begun) * pauseFactor)
+      const pauseMs = Math.max(leastPauseMs, (performance.now() - startedAt) * pauseFactor)
       await sleep(pauseMs, undefined, { signal: stop.signal, ref: false }).catch(() => {})
     }
   }

@@ -16,7 +16,7 @@ const defaultProcesses = 4096
 
 /** The limits of a cell on this machine. */
 export type LimitPlan = {
-  readonly wanted: CellLimits
+  readonly cellLimits: CellLimits
   /** Whether Ralph enforces them; otherwise the cell does. */
   readonly isOwn: boolean
   /** One sentence part per limit, for the result. */
@@ -33,7 +33,7 @@ export function planLimits(limits: CellLimits, { holds }: Pick<CellTools, 'holds
   const byCell = (name: keyof CellLimits): Means | undefined =>
     holds?.includes(name) ? { by: 'container', text: '' } : undefined
   const isOwn = holds === undefined
-  const wanted: CellLimits = { processes: defaultProcesses, ...limits }
+  const cellLimits: CellLimits = { processes: defaultProcesses, ...limits }
   const means = {
     processes: byCell('processes') ?? (isOwn ? (byGroup('pids') ?? (isRoot ? undefined : byRlimit(''))) : undefined),
     memory: byCell('memory') ?? (isOwn ? (byGroup('memory') ?? byRlimit(' per process')) : undefined),
@@ -48,10 +48,10 @@ export function planLimits(limits: CellLimits, { holds }: Pick<CellTools, 'holds
   }
   const names = ['processes', 'memory', 'cpus', 'disk'] as const
   return {
-    wanted,
+    cellLimits,
     isOwn,
     texts: names.flatMap((name) => {
-      const [value, held] = [wanted[name], means[name]]
+      const [value, held] = [cellLimits[name], means[name]]
       if (value === undefined || held === undefined) return []
       const text = `${name} ${shown[name](value)}`
       return [`${text}${held.text} (${held.by})`, ...(name === 'disk' ? [`${text} in all (watched)`] : [])]
@@ -78,7 +78,7 @@ export const attemptName = (attemptFolder: string): string =>
   `ralph-${createHash('sha256').update(attemptFolder).digest('hex').slice(0, 16)}`
 
 /** Creates the groups of one attempt; an attempt that is joined again finds its own. */
-export function openLimits({ wanted, isOwn }: LimitPlan, attemptFolder: string): OpenedLimits {
+export function openLimits({ cellLimits, isOwn }: LimitPlan, attemptFolder: string): OpenedLimits {
   if (!isOwn) return { join: [], close: async () => {} }
   const name = attemptName(attemptFolder)
   const settings = new Map<
@@ -87,7 +87,7 @@ export function openLimits({ wanted, isOwn }: LimitPlan, attemptFolder: string):
   >()
   for (const [key, controller] of Object.entries(controllers)) {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of an object literal
-    const value = wanted[key as keyof typeof controllers]
+    const value = cellLimits[key as keyof typeof controllers]
     const parent = findCgroupParent(controller)
     if (value === undefined || !parent) continue
     const known = settings.get(parent.folder)?.files ?? {}
@@ -122,8 +122,8 @@ function groupFiles(controller: CgroupController, value: number, version: 1 | 2)
  * The same command under rlimits, for what no group limits. Inside the cell's own user namespace, where only its own
  * processes count. dash knows the number of processes as -p, bash as -u.
  */
-export function withRlimits(command: Command, { wanted, isOwn }: LimitPlan): Command {
-  const { processes, memory, disk } = wanted
+export function withRlimits(command: Command, { cellLimits, isOwn }: LimitPlan): Command {
+  const { processes, memory, disk } = cellLimits
   const lines = [
     disk === undefined ? '' : `ulimit -f ${Math.ceil(disk / 512)}`,
     memory === undefined || !isOwn || byGroup('memory') ? '' : `ulimit -d ${Math.ceil(memory / 1024)}`,

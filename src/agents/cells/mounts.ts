@@ -30,14 +30,14 @@ export type View = {
  * another one put in its place. A mount itself cannot: EBUSY.
  */
 export function orderMounts(view: View): Mount[] {
-  const given = dedupe([
+  const mounts = dedupe([
     ...view.system,
     ...view.readable.map((path): Mount => ({ kind: 'bind', path, from: path, write: false })),
     ...view.writable.map((path): Mount => ({ kind: 'bind', path, from: path, write: true })),
     ...view.emptyFolders.map((path): Mount => ({ kind: 'tmpfs', path, megabytes: 1, write: false })),
     ...view.emptyFiles.map((path): Mount => ({ kind: 'bind', path, from: '/dev/null', write: false })),
   ])
-  const ordered = [...given, ...bindParents(given)].toSorted(
+  const ordered = [...mounts, ...bindParents(mounts)].toSorted(
     (a, b) => depth(a.path) - depth(b.path) || (a.path < b.path ? -1 : Number(a.path > b.path)),
   )
   const kept = new Map<string, Mount>()

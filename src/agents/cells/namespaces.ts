@@ -20,7 +20,7 @@ export const namespaces: Cell = {
       return { available: false, reason: `${missing ?? 'unshare'} (util-linux) is not installed` }
     }
     const nested = [file, '--user', '--map-user=1000', '--map-group=1000', 'true']
-    const [{ stdout: said }, tried, warned] = await Promise.all([
+    const [{ stdout: versionOutput }, tried, warned] = await Promise.all([
       runProbe(path, file, '--version'),
       runProbe(path, file, ...kinds, '--net', '--mount-proc', ...nested),
       runProbe(path, 'env', '--default-signal=TERM', 'true'),
@@ -28,7 +28,7 @@ export const namespaces: Cell = {
     if (tried.code !== 0) {
       return { available: false, reason: `user namespaces do not work here: ${firstLine(tried.stdout)}` }
     }
-    const version = /\d+(?:\.\d+)+/.exec(said)?.[0] ?? 'of an unknown version'
+    const version = /\d+(?:\.\d+)+/.exec(versionOutput)?.[0] ?? 'of an unknown version'
     const perl = find('perl')
     return { available: true, version, tools: { file, canWarn: warned.code === 0, options: [], ...(perl && { perl }) } }
   },

@@ -55,9 +55,9 @@ export async function sandboxCapability(
   { kind, container }: { readonly kind?: CellRequest['kind']; readonly container?: CellSpec['container'] } = {},
 ): Promise<Capability> {
   const machine = { platform: process.platform, path: env['PATH'] ?? '', cwd, container }
-  const wanted = kind === undefined ? automaticCells : [cells[kind]]
+  const candidates = kind === undefined ? automaticCells : [cells[kind]]
   const reasons: string[] = []
-  for (const each of wanted) {
+  for (const each of candidates) {
     const found = await probe(each, machine)
     if (found.available && each.kind !== 'none') {
       return { kind: each.kind, version: found.version, tools: found.tools, cell: each }

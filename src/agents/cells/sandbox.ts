@@ -72,7 +72,7 @@ export function openSandbox(options: SandboxOptions): Sandbox {
       const files = await makeCellFolder({ folder, sprintDir, cwd, env, driver, shared: cachesFolder(ralphHomes) })
       const note = onNote && once(noted, onNote)
       const perl = tools.container && tools.perl
-      const asked = {
+      const request = {
         spec: spec.network,
         folder: files.network,
         cwd,
@@ -82,10 +82,10 @@ export function openSandbox(options: SandboxOptions): Sandbox {
         resolve,
         perl,
       }
-      const rules = pinned.get(driver?.name ?? '') ?? pinRules(asked, hostsFolder(ralphHomes, sprintDir))
+      const rules = pinned.get(driver?.name ?? '') ?? pinRules(request, hostsFolder(ralphHomes, sprintDir))
       pinned.set(driver?.name ?? '', rules)
       const keys = driver && spec.keys === 'placeholder' ? await holdKeys(program, driver, files.base) : undefined
-      const network = await openNetwork({ ...asked, rules: [...gatewayRule(keys), ...(await rules)] })
+      const network = await openNetwork({ ...request, rules: [...gatewayRule(keys), ...(await rules)] })
       const groups = openLimits(limits, folder)
       const reportFolder = driver && findReportFolder(folder)
       const own = { env, programs: [process.execPath, program.file], ralphHomes, files, ...spec }
@@ -96,7 +96,7 @@ export function openSandbox(options: SandboxOptions): Sandbox {
         cwd: realPath(cwd),
         mounts: orderMounts(view),
         network: spec.network === 'open' ? 'machine' : 'own',
-        limits: limits.wanted,
+        limits: limits.cellLimits,
         name: attemptName(folder),
         cgroups: groups.join,
         folders: reportFolder === undefined ? [] : [resolveReportFolder(reportFolder, sprintDir)],
@@ -135,10 +135,10 @@ async function closeAttempt({ disk, network, keys, limits }: Attempt): Promise<v
 
 const describeFiles = ({ uid, gid, systemCallFilter, scratch }: CellFolder) => ({ uid, gid, systemCallFilter, scratch })
 
-function openDiskWatch({ wanted }: LimitPlan, { base }: CellFolder, { mounts }: CellPlan): DiskWatch | undefined {
-  if (wanted.disk === undefined) return undefined
+function openDiskWatch({ cellLimits }: LimitPlan, { base }: CellFolder, { mounts }: CellPlan): DiskWatch | undefined {
+  if (cellLimits.disk === undefined) return undefined
   const written = mounts.flatMap((mount) => (mount.kind === 'bind' && mount.write ? [mount.from] : []))
-  return watchDisk([base, ...written], wanted.disk)
+  return watchDisk([base, ...written], cellLimits.disk)
 }
 
 /** Lets the program reach the server that stands in for its model. */

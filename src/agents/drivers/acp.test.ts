@@ -106,9 +106,9 @@ describe('the output of an agent over the protocol', () => {
     'can be something that only a person can decide, whatever it says then: %s',
     (stopReason) => {
       const question = { reason: 'May it?', details: 'It would.', options: ['No', 'Never'] }
-      const asked = JSON.stringify({ t: 1, bridge: 'question', ...question })
+      const questionLine = JSON.stringify({ t: 1, bridge: 'question', ...question })
 
-      expect(readOutcome([prompt, asked, answer({ stopReason })])).toMatchObject({
+      expect(readOutcome([prompt, questionLine, answer({ stopReason })])).toMatchObject({
         status: 'failed',
         class: 'tool_denied',
         reason: 'May it?',

@@ -80,8 +80,8 @@ const startFailed = (result: JsonObject): boolean => typeof result['startup_fail
 const readErrorMessage = (result: JsonObject): string | undefined => asText(toJsonObject(result['error'])['message'])
 
 function describeClaudeFailure(result: JsonObject): string {
-  const said = asText(toJsonList(result['errors'])[0]) ?? readErrorMessage(result) ?? asText(result['result'])
-  return (said || asText(result['terminal_reason']) || 'the turn failed').slice(0, 500)
+  const message = asText(toJsonList(result['errors'])[0]) ?? readErrorMessage(result) ?? asText(result['result'])
+  return (message || asText(result['terminal_reason']) || 'the turn failed').slice(0, 500)
 }
 
 type ClassTable = Readonly<Record<string, FailureClass>>

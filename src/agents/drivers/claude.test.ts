@@ -205,19 +205,23 @@ describe('results that are not what they seem', () => {
 
   it('does not mistake text of the model or of a tool for a failure', () => {
     const text = 'You hit your usage limit. 429 rate_limit. Invalid API key. prompt is too long'
-    const said = line({ type: 'assistant', message: { id: 'm', content: [{ type: 'text', text }] } })
+    const textLine = line({ type: 'assistant', message: { id: 'm', content: [{ type: 'text', text }] } })
     const printed = line({
       type: 'user',
       message: { content: [{ type: 'tool_result', tool_use_id: 't', content: text }] },
     })
 
-    expect(readOutcome([said, printed, buildResult({ result: text })])).toMatchObject({ status: 'ok', text })
-    expect(readOutcome([said, printed], buildExit({ code: 1 })).class).toBe('crash')
+    expect(readOutcome([textLine, printed, buildResult({ result: text })])).toMatchObject({ status: 'ok', text })
+    expect(readOutcome([textLine, printed], buildExit({ code: 1 })).class).toBe('crash')
   })
 
   it.each([
     ['in the text of a result', { content: 'a,"parent_tool_use_id":null' }, {}],
-    ['as a key of what is told twice', { content: 'fine' }, { tool_use_result: { a: 1, parent_tool_use_id: 2 } }],
+    [
+      'as a key of a result that is reported twice',
+      { content: 'fine' },
+      { tool_use_result: { a: 1, parent_tool_use_id: 2 } },
+    ],
     ['as a key within the message', { content: 'fine', extra: { a: 1, parent_tool_use_id: 2 } }, {}],
   ])('is not misled by partial parsing, %s', (_, result, more) => {
     const { content } = result

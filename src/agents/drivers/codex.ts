@@ -189,8 +189,8 @@ function onTurnFailed(stream: CodexStream, message: string): AgentEvent[] {
 }
 
 function concludeCodex(stream: CodexStream, exit: Exit) {
-  const said = stream.terminal && !stream.terminal.ok ? stream.terminal.reason : stream.trouble?.reason
-  if (said !== undefined && exit.at !== undefined) stream.resetsAt = parseResetTime(said, exit.at)
+  const reason = stream.terminal && !stream.terminal.ok ? stream.terminal.reason : stream.trouble?.reason
+  if (reason !== undefined && exit.at !== undefined) stream.resetsAt = parseResetTime(reason, exit.at)
   // Codex prints this at every start; as the last line of stderr it would look like the reason for a crash.
   return toOutcome(stream, { ...exit, stderrTail: exit.stderrTail.replaceAll(/^Reading .*from stdin\.\.\.$/gm, '') })
 }

@@ -32,8 +32,12 @@ export function getDriver(name: string): Driver {
   const driver = findDriver(name)
   if (driver) return driver
   const names = [...drivers.keys()]
-  const meant = findNearestWord(name, names)
-  throw new RalphError('AGENT_UNKNOWN', `there is no agent "${name}"${meant ? `; did you mean "${meant}"?` : ''}`, {
-    hint: `known agents: ${names.join(', ')}; any other program: ${agentPatterns.join(' or ')}`,
-  })
+  const suggestion = findNearestWord(name, names)
+  throw new RalphError(
+    'AGENT_UNKNOWN',
+    `there is no agent "${name}"${suggestion ? `; did you mean "${suggestion}"?` : ''}`,
+    {
+      hint: `known agents: ${names.join(', ')}; any other program: ${agentPatterns.join(' or ')}`,
+    },
+  )
 }

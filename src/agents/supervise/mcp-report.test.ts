@@ -6,7 +6,7 @@ import { noUsage, type Outcome } from '../../contract/outcome.ts'
 import { readReport } from '../../loop/ways/goal/goal-report.ts'
 import { storeMcpReport, withMcpReport } from './mcp-report.ts'
 
-const said = (text: string, status: Outcome['status'] = 'ok'): Outcome => ({
+const createOutcome = (text: string, status: Outcome['status'] = 'ok'): Outcome => ({
   status,
   retryable: false,
   resumable: false,
@@ -19,7 +19,7 @@ it('counts like a block in the final message', async () => {
   const folder = createTestFolder()
   await storeMcpReport(folder, onward)
 
-  const { text } = withMcpReport(said('That was it.'), folder)
+  const { text } = withMcpReport(createOutcome('That was it.'), folder)
 
   expect(readReport(text, 'prompt')).toEqual({ kind: 'report', report: onward })
 })
@@ -29,7 +29,7 @@ it('gives way to a later block in the final message', async () => {
   await storeMcpReport(folder, onward)
   const later = { status: 'continue', summary: 'later', completedStepIds: [], pendingSteps: [] }
 
-  const { text } = withMcpReport(said(`\`\`\`json\n${JSON.stringify(later)}\n\`\`\``), folder)
+  const { text } = withMcpReport(createOutcome(`\`\`\`json\n${JSON.stringify(later)}\n\`\`\``), folder)
 
   expect(readReport(text, 'prompt')).toEqual({ kind: 'report', report: later })
 })
@@ -58,5 +58,5 @@ it.each([
     writeFileSync(join(folder, 'told', 'report.json'), file)
   }
 
-  expect(withMcpReport(said('as it was', status), folder)).toEqual(said('as it was', status))
+  expect(withMcpReport(createOutcome('as it was', status), folder)).toEqual(createOutcome('as it was', status))
 })

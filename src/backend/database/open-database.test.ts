@@ -35,8 +35,8 @@ const nouns = [
   webhook,
 ]
 
-const openTestDatabase = async (...given: Parameters<typeof openDatabase>): Promise<Database> => {
-  const database = await openDatabase(...given)
+const openTestDatabase = async (...args: Parameters<typeof openDatabase>): Promise<Database> => {
+  const database = await openDatabase(...args)
   onTestFinished(() => database.close())
   return database
 }
@@ -160,23 +160,23 @@ describe('a transaction', () => {
 
   it('retries after a conflict, and runs afterCommit only after the commit', async () => {
     const { transaction, db } = await createTestDatabase('embedded')
-    const told: string[] = []
+    const committed: string[] = []
     let tries = 0
     await transaction(async (tx) => {
       const number = ++tries
-      tx.afterCommit(() => told.push(`try ${number}`))
+      tx.afterCommit(() => committed.push(`try ${number}`))
       if (number === 1) throw Object.assign(new Error('serialization'), { code: '40001' })
     })
     await new Promise((resolve) => setImmediate(resolve))
-    expect(told).toEqual(['try 2'])
+    expect(committed).toEqual(['try 2'])
     await expect(transaction(async (tx) => void (await tx.db.execute('select nonsense')))).rejects.toThrow('nonsense')
     expect((await db.execute('select 1 as one')).rows).toEqual([{ one: 1 }])
   })
 
   it('cannot change the audit log', async () => {
     const { db } = await createTestDatabase('embedded')
-    await db.insert(audit.audit).values({ at: 0, who: 'somebody', what: 'something' })
-    const change = db.update(audit.audit).set({ who: 'nobody' })
+    await db.insert(audit.audit).values({ at: 0, who: 'ada', what: 'something' })
+    const change = db.update(audit.audit).set({ who: 'eve' })
     await expect(change.then(() => undefined)).rejects.toMatchObject({
       cause: { message: 'the audit log is only added to' },
     })

@@ -1,4 +1,6 @@
-import { date, doublePrecision, integer, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
+import { boolean, date, doublePrecision, integer, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
+import type { z } from 'zod'
+import type { BudgetPeriod, BudgetScope } from '../../contract/fleet/budget.ts'
 import { bigintColumn, timestampMs } from './columns.ts'
 
 export const usage = pgTable(
@@ -27,3 +29,18 @@ export const accountLimits = pgTable('account_limit', {
   agentId: uuid('agent_id'),
   notedAt: timestampMs('noted_at').notNull(),
 })
+
+export const budgets = pgTable('budget', {
+  id: uuid('id').primaryKey(),
+  scope: text('scope').$type<z.output<typeof BudgetScope>>().notNull(),
+  /** The ID of the user or the label; empty for the fleet. */
+  subject: text('subject').notNull().default(''),
+  period: text('period').$type<BudgetPeriod>().notNull(),
+  limitUsd: doublePrecision('limit_usd').notNull(),
+  hard: boolean('hard').notNull(),
+  /** First day of the period for which a warning was sent. */
+  warnedFor: date('warned_for', { mode: 'string' }),
+  createdBy: text('created_by').notNull(),
+  createdAt: timestampMs('created_at').notNull(),
+})
+export type BudgetRow = typeof budgets.$inferSelect

@@ -8,7 +8,7 @@ import { createFeed, type Filter } from './feed.ts'
 
 const patience = { timeout: 30_000 }
 const agentId = randomUUID()
-const said = { type: 'agent' as const, iteration: 1, attempt: 1, event: { kind: 'text' as const, text: 'Hello' } }
+const textEvent = { type: 'agent' as const, iteration: 1, attempt: 1, event: { kind: 'text' as const, text: 'Hello' } }
 
 /** A feed with one listener that records the changes by kind. */
 async function createTestFeed(filters: () => readonly Filter[]) {
@@ -16,17 +16,17 @@ async function createTestFeed(filters: () => readonly Filter[]) {
   const trouble: unknown[] = []
   const feed = createFeed({ db, signals, ...database }, { now: Date.now, log: (error) => trouble.push(error) })
   onTestFinished(() => feed.close())
-  const heard: string[] = []
-  feed.subscribe({ filters, onItems: (told) => heard.push(...told.map(({ change }) => change.type)) })
+  const received: string[] = []
+  feed.subscribe({ filters, onItems: (items) => received.push(...items.map(({ change }) => change.type)) })
   await expect.poll(() => feed.position()).toBeDefined()
   return {
     db,
     feed,
     aside: database.aside,
-    heard,
+    received,
     trouble,
     happens: async (kind: 'event' | 'agent-gone') => {
-      await db.insert(events).values({ kind, agentId, seq: 1, at: 0, ...(kind === 'event' && { payload: said }) })
+      await db.insert(events).values({ kind, agentId, seq: 1, at: 0, ...(kind === 'event' && { payload: textEvent }) })
       signals.emit(eventsTopic, '')
     },
   }
@@ -34,18 +34,18 @@ async function createTestFeed(filters: () => readonly Filter[]) {
 
 it('reports changed rows, and agent events only to clients that follow them', async () => {
   const another = randomUUID()
-  const { heard, happens, trouble } = await createTestFeed(() => [{}, { agentId: another }])
+  const { received, happens, trouble } = await createTestFeed(() => [{}, { agentId: another }])
   await happens('event')
   await happens('agent-gone')
-  await expect.poll(() => heard, patience).toEqual(['agent-gone'])
+  await expect.poll(() => received, patience).toEqual(['agent-gone'])
   expect(trouble).toEqual([])
 })
 
 it('reports everything to a listener that joins during a poll, from then on', async () => {
   let looks = 0
-  const { heard, happens } = await createTestFeed(() => (looks++ === 0 ? [] : [{ agentId }]))
+  const { received, happens } = await createTestFeed(() => (looks++ === 0 ? [] : [{ agentId }]))
   await happens('event')
-  await expect.poll(() => heard, patience).toEqual(['event'])
+  await expect.poll(() => received, patience).toEqual(['event'])
   expect(looks).toBeGreaterThan(2)
 })
 
@@ -55,7 +55,7 @@ it('deletes row changes after a day, and makes clients with an older position st
   const yesterday = Date.now() - changeRetentionMs - 1000
   const changed = (at: number) => ({ kind: 'agent' as const, agentId, at })
   const long = Array.from({ length: 2100 }, () => changed(yesterday))
-  await db.insert(events).values({ ...changed(yesterday), kind: 'event', payload: said })
+  await db.insert(events).values({ ...changed(yesterday), kind: 'event', payload: textEvent })
   await db.insert(events).values(long)
   const [recent] = await db.insert(events).values(changed(Date.now())).returning()
   await deleteOldChanges({ aside }, Date.now())

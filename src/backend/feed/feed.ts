@@ -90,11 +90,11 @@ export function createFeed(database: Database, options: FeedOptions): Feed & { r
     const from = (at ??= await readNewestPosition(db))
     const upTo = await readNewestPosition(db)
     if (formatFeedPosition(upTo) === formatFeedPosition(from)) return false
-    const wanted = interest()
-    const rows = await afterPosition(db, from, pollBatchSize, sql`${isUpTo(upTo)} and ${matchesInterest(wanted)}`)
+    const filters = interest()
+    const rows = await afterPosition(db, from, pollBatchSize, sql`${isUpTo(upTo)} and ${matchesInterest(filters)}`)
     const items = await toFeedItems(db, rows, now())
     // A client with further interests has joined.
-    if (!coversInterest(wanted, interest())) return true
+    if (!coversInterest(filters, interest())) return true
     const isAll = rows.length < pollBatchSize
     at = isAll ? upTo : (rows.at(-1) ?? upTo)
     if (items.length > 0) for (const { onItems } of listeners) onItems(items)
@@ -155,11 +155,16 @@ const isAfter = ({ tx, id }: FeedPosition): SQL =>
 
 const isUpTo = ({ tx, id }: FeedPosition): SQL => sql`(${events.tx}, ${events.id}) <= (${tx}::xid8, ${id})`
 
-const afterPosition = (db: Queries, position: FeedPosition, limit: number, wanted = sql`true`): Promise<EventRow[]> =>
+const afterPosition = (
+  db: Queries,
+  position: FeedPosition,
+  limit: number,
+  condition = sql`true`,
+): Promise<EventRow[]> =>
   db
     .select()
     .from(events)
-    .where(sql`${isAfter(position)} and ${wanted}`)
+    .where(sql`${isAfter(position)} and ${condition}`)
     .orderBy(events.tx, events.id)
     .limit(limit)
 
@@ -208,15 +213,18 @@ async function isExpired(db: Queries, position: FeedPosition, now: number): Prom
 
 async function exceedsReplayLimit(db: Queries, position: FeedPosition, filter: Filter): Promise<boolean> {
   const passed = db
-    .select({ wanted: sql<boolean>`${matchesFilter(filter)}`.as('wanted') })
+    .select({ matching: sql<boolean>`${matchesFilter(filter)}`.as('matching') })
     .from(events)
     .where(isAfter(position))
     .orderBy(events.tx, events.id)
     .limit(maxScanned + 1)
     .as('passed')
-  const count = { all: sql<number>`count(*)::int`, wanted: sql<number>`count(*) filter (where ${passed.wanted})::int` }
-  const [{ all, wanted } = { all: 0, wanted: 0 }] = await db.select(count).from(passed)
-  return all > maxScanned || wanted > maxMissed
+  const count = {
+    all: sql<number>`count(*)::int`,
+    matching: sql<number>`count(*) filter (where ${passed.matching})::int`,
+  }
+  const [{ all, matching } = { all: 0, matching: 0 }] = await db.select(count).from(passed)
+  return all > maxScanned || matching > maxMissed
 }
 
 async function readNewestPosition(db: Queries): Promise<FeedPosition> {

@@ -11,11 +11,11 @@ import { deleteOldHistory } from './history-retention.ts'
 const dayMs = 86_400_000
 const now = Date.UTC(2026, 10, 17)
 const [agentId, sprintId, promptId] = [randomUUID(), randomUUID(), randomUUID()]
-const said = { type: 'agent' as const, iteration: 1, attempt: 1, event: { kind: 'text' as const, text: 'Hello' } }
+const textEvent = { type: 'agent' as const, iteration: 1, attempt: 1, event: { kind: 'text' as const, text: 'Hello' } }
 
 it.each(kinds)('deletes old events and ended prompts, never the newest ones or open work (%s)', async (kind) => {
   const { db, aside } = await createTestDatabase(kind)
-  const event = { kind: 'event' as const, agentId, payload: said }
+  const event = { kind: 'event' as const, agentId, payload: textEvent }
   const old = now - 100 * dayMs
   // More than one batch.
   await db.insert(events).values(Array.from({ length: 2500 }, (_, seq) => ({ ...event, sprintId, seq, at: old })))

@@ -52,6 +52,13 @@ export async function updateAgent(t: AgentTransaction, fields: Partial<AgentRow>
   t.agent = { ...t.agent, ...fields }
 }
 
+/** Reads the agent outside of a transaction. */
+export async function readAgentRow({ database }: Fleet, agentId: string): Promise<AgentRow> {
+  const [agent] = await database.db.select().from(agents).where(eq(agents.id, agentId))
+  if (!agent) throw notFoundError('agent')
+  return agent
+}
+
 export async function readSprintRow({ tx }: Transaction, sprintId: string): Promise<SprintRow> {
   const [sprint] = await tx.db.select().from(sprints).where(eq(sprints.id, sprintId))
   if (!sprint) throw notFoundError('sprint')

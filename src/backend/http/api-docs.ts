@@ -43,9 +43,11 @@ document is <a href="/api/openapi.json">/api/openapi.json</a>; the npm package h
 
 function renderOperation(method: string, path: string, operation: z.output<typeof Operation>): string {
   const { operationId, description, parameters, requestBody, responses } = operation
-  const asked = parameters.filter((each) => each.in !== 'header').map(({ name, in: place }) => `${name} (${place})`)
+  const shownParameters = parameters
+    .filter((each) => each.in !== 'header')
+    .map(({ name, in: place }) => `${name} (${place})`)
   const lines = [
-    ...(asked.length > 0 ? [`<p>Parameters: ${escapeText(asked.join(', '))}</p>`] : []),
+    ...(shownParameters.length > 0 ? [`<p>Parameters: ${escapeText(shownParameters.join(', '))}</p>`] : []),
     ...(requestBody ? [`<p>Body: ${renderContent(requestBody)}</p>`] : []),
     ...Object.entries(responses)
       .filter(([status]) => status.startsWith('2'))

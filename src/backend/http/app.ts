@@ -85,8 +85,8 @@ export function createApp(deps: AppDeps): Hono {
   app.get('/readyz', async (c) => ((await deps.ready()) ? c.json({ ok: true }) : c.json({ ok: false }, 503)))
   app.get('/metrics', async (c) => {
     const { scrapeToken } = deps
-    const given = readBearerToken(c.req.header('authorization'))
-    const scrapes = scrapeToken !== undefined && isSameSecret(given, scrapeToken)
+    const token = readBearerToken(c.req.header('authorization'))
+    const scrapes = scrapeToken !== undefined && isSameSecret(token, scrapeToken)
     if (!scrapes) assertPermitted(await authenticate(c, deps), 'admin', undefined, false)
     return c.text(await deps.metrics(), 200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' })
   })
@@ -102,8 +102,8 @@ export function createApp(deps: AppDeps): Hono {
   app.get(routes.events.path, async (c) => {
     const who = await authenticate(c, deps)
     deps.rateLimit(who.user.id, false)
-    const { after: asked, ...query } = parseInput(routes.events.query, c.req.query(), 'query')
-    const after = c.req.header('last-event-id') ?? asked
+    const { after: afterParameter, ...query } = parseInput(routes.events.query, c.req.query(), 'query')
+    const after = c.req.header('last-event-id') ?? afterParameter
     const whoNow = () => findCaller(c, deps)
     return deps.events.stream({ who, whoNow, query, after, signal: c.req.raw.signal, destroy: () => destroySocket(c) })
   })

@@ -11,9 +11,9 @@ const ours: GuardedRequest = {
   opensPage: false,
 }
 
-const answerTo = (asked: Partial<GuardedRequest>): string => {
+const answerTo = (request: Partial<GuardedRequest>): string => {
   try {
-    assertSameSite({ ...ours, ...asked }, loopbackAddresses(7257))
+    assertSameSite({ ...ours, ...request }, loopbackAddresses(7257))
     return 'accepted'
   } catch (error) {
     return error instanceof RalphError ? error.code : String(error)
@@ -44,6 +44,6 @@ it.each<[string, Partial<GuardedRequest>, string]>([
   ['text that looks like JSON', { contentType: 'text/plain' }, 'NOT_JSON'],
   ['no content type', { contentType: undefined }, 'NOT_JSON'],
   ['a content type that only starts like JSON', { contentType: 'application/jsonp' }, 'NOT_JSON'],
-])('answers %s', (_, asked, answer) => {
-  expect(answerTo(asked)).toBe(answer)
+])('answers %s', (_, request, answer) => {
+  expect(answerTo(request)).toBe(answer)
 })

@@ -24,7 +24,7 @@ export interface UserAuthentication extends Authenticator {
   readonly registerToken: (
     userId: string,
     id: string,
-    given: { readonly name: string; readonly token: string },
+    localUser: { readonly name: string; readonly token: string },
   ) => Promise<void>
   /** Creates a token for the commands on this machine, and revokes the previous one. */
   readonly createCommandToken: (userId: string, id: string) => Promise<string>

@@ -42,7 +42,7 @@ export async function listenHttp(app: Hono, options: ListenOptions): Promise<Htt
   if (!isLoopback(host)) assertProtected(options)
   if (tls) assertUsableCertificate(tls)
   const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false })
-  const onRequest = (...given: Parameters<typeof answer>) => void answer(...given)
+  const onRequest = (...args: Parameters<typeof answer>) => void answer(...args)
   const server = tls
     ? createSecureServer({ cert: tls.certificate, key: tls.key, minVersion: 'TLSv1.2' }, onRequest)
     : createPlainServer(onRequest)

@@ -149,8 +149,8 @@ function isAllowedEmail(email: string | undefined, allow: readonly string[]): bo
   const address = email?.toLowerCase()
   if (address === undefined) return false
   return allow.some((entry) => {
-    const wanted = entry.toLowerCase()
-    return wanted.startsWith('@') ? address.slice(address.lastIndexOf('@')) === wanted : address === wanted
+    const allowed = entry.toLowerCase()
+    return allowed.startsWith('@') ? address.slice(address.lastIndexOf('@')) === allowed : address === allowed
   })
 }
 
@@ -165,9 +165,9 @@ function createStateSeal(key: string) {
     },
     open: (sealed: string): SignInState | undefined => {
       const [text = '', signature = ''] = sealed.split('.')
-      const given = Buffer.from(signature, 'base64url')
+      const received = Buffer.from(signature, 'base64url')
       const right = sign(text)
-      if (given.length !== right.length || !timingSafeEqual(given, right)) return undefined
+      if (received.length !== right.length || !timingSafeEqual(received, right)) return undefined
       const opened: SignInState = JSON.parse(Buffer.from(text, 'base64url').toString())
       return opened
     },

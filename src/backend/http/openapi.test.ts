@@ -16,11 +16,11 @@ const Components = z.looseObject({ components: z.record(z.string(), z.record(z.s
 const { paths } = Document.parse(buildOpenApi('1.2.3'))
 
 it('has every route of the table, once', () => {
-  const told = Object.entries(paths).flatMap(([path, methods]) =>
+  const documented = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { operationId }]) => `${operationId} ${method.toUpperCase()} ${path}`),
   )
   const known = Object.entries(routes).map(([name, { method, path }]) => `${name} ${method} ${path}`)
-  expect(told.toSorted()).toEqual(known.toSorted())
+  expect(documented.toSorted()).toEqual(known.toSorted())
 })
 
 it('names the ids of every path as parameters', () => {

@@ -94,7 +94,7 @@ const refusalStatus = {
 /** The refusals that a route can answer with. */
 function listRefusals(route: Route): Record<string, unknown> {
   const absent = new Set([
-    ...(route.needs === 'nobody' ? ['401', '403'] : []),
+    ...(route.needs === 'public' ? ['401', '403'] : []),
     ...(listPathIds(route.path).length === 0 ? ['404'] : []),
     ...(route.method === 'GET' ? ['409'] : []),
   ])
@@ -106,7 +106,7 @@ function listRefusals(route: Route): Record<string, unknown> {
 }
 
 const needsWords: Readonly<Record<Route['needs'], string>> = {
-  nobody: 'Needs no sign-in.',
+  public: 'Needs no sign-in.',
   'signed-in': 'Needs a signed-in user.',
   read: 'Needs read access to the agent.',
   write: 'Needs write access to the agent.',
@@ -122,7 +122,7 @@ function describeOperation(name: string, route: Route, schemas: SharedSchemas) {
     summary: route.summary,
     description: `${route.summary}. ${needsWords[route.needs]}${route.machine === undefined ? '' : machine[route.machine]}`,
     tags: [routeTag(route)],
-    ...(route.needs === 'nobody' && { security: [] }),
+    ...(route.needs === 'public' && { security: [] }),
     'x-needs': route.needs,
     parameters: describeParameters(route, schemas),
     ...(route.body && {
@@ -144,7 +144,7 @@ function describeOperation(name: string, route: Route, schemas: SharedSchemas) {
 function describeParameters(route: Route, schemas: SharedSchemas) {
   const ids = listPathIds(route.path).map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } }))
   const query = route.query instanceof z.ZodObject ? Object.entries(route.query.shape) : []
-  const asked = query.map(([name, schema]) => ({
+  const parameters = query.map(([name, schema]) => ({
     name,
     in: 'query',
     required: false,
@@ -152,7 +152,12 @@ function describeParameters(route: Route, schemas: SharedSchemas) {
   }))
   const key = { name: 'Idempotency-Key', in: 'header', required: false, schema: { type: 'string', maxLength: 200 } }
   const match = { name: 'If-Match', in: 'header', required: false, schema: { type: 'string' } }
-  return [...ids, ...asked, ...(route.method === 'POST' ? [key] : []), ...(route.revision === 'wanted' ? [match] : [])]
+  return [
+    ...ids,
+    ...parameters,
+    ...(route.method === 'POST' ? [key] : []),
+    ...(route.revision === 'wanted' ? [match] : []),
+  ]
 }
 
 const Definitions = z.record(z.string(), z.unknown())

@@ -1,4 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import type { Budget } from '../../contract/fleet/budget.ts'
+import { readBudgets } from '../budgets/budgets.ts'
 import { machineSilentMs } from '../database/machine.ts'
 import type { Database } from '../database/database.ts'
 import { listMeters } from '../meters/meters.ts'
@@ -78,6 +80,7 @@ export async function readMetrics(database: Database, replica: ReplicaState): Pr
     up,
     ...poolMetrics(database),
     ...toGauges(rows ?? []),
+    ...(rows ? budgetMetrics(await readBudgets(database.db, Date.now())) : []),
     ...listMeters(),
   ])
 }
@@ -102,6 +105,32 @@ function toGauges(rows: readonly GaugeRow[]): Metric[] {
     })
     return createGauge(name, help, samples)
   })
+}
+
+/** What each budget allows, has spent, and will have spent by the forecast. */
+function budgetMetrics(items: readonly Budget[]): Metric[] {
+  const toSamples = (usd: (budget: Budget) => number) =>
+    items.map((budget): Sample => {
+      const { scope, subjectName = '', period } = budget
+      return { labels: { scope, subject: subjectName, period }, value: usd(budget) }
+    })
+  return [
+    createGauge(
+      'ralph_budget_limit_usd',
+      'Limit of a budget.',
+      toSamples(({ limitUsd }) => limitUsd),
+    ),
+    createGauge(
+      'ralph_budget_spent_usd',
+      'Spend of its current period.',
+      toSamples(({ spentUsd }) => spentUsd),
+    ),
+    createGauge(
+      'ralph_budget_forecast_usd',
+      'Spend expected at its end.',
+      toSamples(({ forecastUsd }) => forecastUsd),
+    ),
+  ]
 }
 
 const poolMetrics = ({ pool }: Database): Metric[] => [

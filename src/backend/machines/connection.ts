@@ -40,12 +40,12 @@ const maxSkewMs = 30_000
 /** Often enough for leases, rarely enough for the database. */
 const seenIntervalMs = 5000
 
-function throttle(ms: number, tell: () => void): () => void {
+function throttle(ms: number, call: () => void): () => void {
   let last = performance.now()
   return () => {
     if (performance.now() - last < ms) return
     last = performance.now()
-    tell()
+    call()
   }
 }
 
@@ -127,7 +127,7 @@ export function openConnection(
       if (request.type === 'inventory') becomeReady()
       return reply
     },
-    onHeard: throttle(seenIntervalMs, () => handlers.onSeen(machineId)),
+    onActivity: throttle(seenIntervalMs, () => handlers.onSeen(machineId)),
     ...(parts.timing && { timing: parts.timing }),
   })
   const becomeReady = () => {
@@ -149,9 +149,9 @@ async function answerReport(
     throw new RalphError('VERSION_UNKNOWN', `this backend does not know the message "${type.slice(0, 60)}"`)
   switch (type) {
     case 'inventory': {
-      const { reconcileInventory: takeInventory, saveInventory: noteInventory } = parts.handlers
-      const take = parts.isReconciled ? noteInventory : takeInventory
-      return encodeReportReply(type, await take(machineId, decodeReport(type, body)))
+      const { reconcileInventory, saveInventory } = parts.handlers
+      const handle = parts.isReconciled ? saveInventory : reconcileInventory
+      return encodeReportReply(type, await handle(machineId, decodeReport(type, body)))
     }
     case 'events': {
       const events = toBackendTime(decodeReport(type, body), parts.clockSkewMs)

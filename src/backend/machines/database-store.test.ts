@@ -21,7 +21,7 @@ describe('the database store of a line', () => {
     })
   }, 120_000)
 
-  const aMachine = async (): Promise<string> => {
+  const createMachine = async (): Promise<string> => {
     const id = randomUUID()
     await database.db.insert(machines).values({ id, name: 'vm', status: 'active', createdAt: 1 })
     return id
@@ -34,7 +34,7 @@ describe('the database store of a line', () => {
   })
 
   it('neither skips nor drops a message whose transaction commits late', async () => {
-    const machineId = await aMachine()
+    const machineId = await createMachine()
     const outbox = store.outbox(machineId)
     const late = await database.pool.connect()
     await late.query('begin')
@@ -55,7 +55,7 @@ describe('the database store of a line', () => {
   })
 
   it('reclaims a connection that was considered lost, unless a newer one exists or the machine was revoked', async () => {
-    const machineId = await aMachine()
+    const machineId = await createMachine()
     const epoch = await store.connect(machineId, { bootEpoch: 1, bootId: randomUUID(), version: '1', clockSkewMs: 0 })
     const holder = async () => {
       const [row] = await database.db.select().from(machines).where(eq(machines.id, machineId))
@@ -70,7 +70,7 @@ describe('the database store of a line', () => {
   })
 
   it('returns the same messages until they are stored, and at most the requested number', async () => {
-    const machineId = await aMachine()
+    const machineId = await createMachine()
     await database.db.insert(machineOutbox).values(['a', 'b', 'c'].map((id) => message(machineId, id)))
     const outbox = store.outbox(machineId)
     const ids = async (after: number, most: number) => (await outbox.pending(after, most)).map(({ id }) => id)

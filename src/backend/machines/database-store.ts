@@ -51,8 +51,8 @@ export function createDatabaseStore(database: Database, options: MachineStoreOpt
       void (await set(machineId, { certificateSerial, certificateExpiresAt })),
     setStatus: (machineId, status) => set(machineId, { status }),
     addToken: async ({ id, hash, name, labels, approve, createdBy, expiresAt }) => {
-      const given = { name: name ?? null, createdBy: createdBy ?? null }
-      await db.insert(joinTokens).values({ id, hash, labels, approve, expiresAt, createdAt: now(), ...given })
+      const tokenRow = { name: name ?? null, createdBy: createdBy ?? null }
+      await db.insert(joinTokens).values({ id, hash, labels, approve, expiresAt, createdAt: now(), ...tokenRow })
     },
     redeemToken: (use) => transaction(async (tx) => redeemToken(tx.db, use, options)),
     outbox: (machineId) => openOutbox(database, machineId),

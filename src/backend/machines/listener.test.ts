@@ -198,8 +198,8 @@ describe('the port for machines', () => {
     const more = { inventory: { ...wire.inventory, moods: ['fine'] }, since: 'the next version' }
     expect(await line.call('inventory', more, 5000)).toMatchObject({ success: true })
     await expect(line.call('weather', {}, 5000)).rejects.toMatchObject({ code: 'VERSION_UNKNOWN' })
-    const asked = machines.call(id, 'claude-state', { agentId: randomUUID() })
-    await expect(asked).rejects.toMatchObject({ code: 'VERSION_UNKNOWN' })
+    const reply = machines.call(id, 'claude-state', { agentId: randomUUID() })
+    await expect(reply).rejects.toMatchObject({ code: 'VERSION_UNKNOWN' })
     expect(received).toEqual([])
     line.close('done')
   })
@@ -320,9 +320,9 @@ describe('joining', () => {
     return parseJoinToken(made.token)
   }
   const asking = async (
-    given: Awaited<ReturnType<typeof token>>,
+    joinToken: Awaited<ReturnType<typeof token>>,
     { key: _key, ...mine }: Awaited<ReturnType<typeof about>>,
-  ) => (await requestJoin({ host, port: listener.port }, given, mine)).answer
+  ) => (await requestJoin({ host, port: listener.port }, joinToken, mine)).answer
 
   it('gives a machine with a new token a certificate that it can connect with', async () => {
     const mine = await about()
@@ -333,30 +333,32 @@ describe('joining', () => {
   })
 
   it('allows a retry with the same key only', async () => {
-    const [given, mine] = [await token(), await about()]
-    const first = await asking(given, mine)
-    expect(await asking(given, mine)).toMatchObject({ machineId: 'machineId' in first ? first.machineId : '' })
-    expect(await asking(given, await about())).toEqual({ refused: expect.stringContaining('token') })
+    const [joinToken, mine] = [await token(), await about()]
+    const first = await asking(joinToken, mine)
+    expect(await asking(joinToken, mine)).toMatchObject({ machineId: 'machineId' in first ? first.machineId : '' })
+    expect(await asking(joinToken, await about())).toEqual({ refused: expect.stringContaining('token') })
   })
 
   it('waits for an admin if the token requires approval', async () => {
-    const [given, mine] = [await token(true), await about()]
-    expect(await asking(given, mine)).toEqual({ pending: true })
+    const [joinToken, mine] = [await token(true), await about()]
+    expect(await asking(joinToken, mine)).toEqual({ pending: true })
     const [waiting] = [...memory.machines.values()].filter(({ status, name }) => status === 'pending' && name === 'new')
     await memory.store.setStatus(waiting?.id ?? '', 'active')
-    expect(await asking(given, mine)).toMatchObject({ machineId: waiting?.id })
+    expect(await asking(joinToken, mine)).toMatchObject({ machineId: waiting?.id })
   })
 
   it('sends nothing to a backend whose authority differs from the token', async () => {
-    const given = { ...(await token()), pin: 'A'.repeat(43) }
-    await expect(asking(given, await about())).rejects.toMatchObject({ code: 'JOIN_REFUSED' })
+    const joinToken = { ...(await token()), pin: 'A'.repeat(43) }
+    await expect(asking(joinToken, await about())).rejects.toMatchObject({ code: 'JOIN_REFUSED' })
   })
 
   it('refuses wrong secrets, expired tokens and malformed requests', async () => {
-    const given = await token()
-    expect(await asking({ ...given, secret: 'B'.repeat(43) }, await about())).toEqual({ refused: expect.any(String) })
+    const joinToken = await token()
+    expect(await asking({ ...joinToken, secret: 'B'.repeat(43) }, await about())).toEqual({
+      refused: expect.any(String),
+    })
     const broken = { ...(await about()), csr: 'nonsense' }
-    expect(await asking(given, broken)).toEqual({ refused: expect.any(String) })
+    expect(await asking(joinToken, broken)).toEqual({ refused: expect.any(String) })
     const late = createMemoryMachineStore(() => Date.now() + hour)
     const parts = { store: late.store, authority, now: Date.now, log }
     const old = parseJoinToken((await issueJoinToken({}, parts)).token)

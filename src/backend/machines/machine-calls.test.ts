@@ -17,7 +17,7 @@ it('sends a pending call to a machine that reconnects while the caller waits', a
     createdAt: 1,
   }
   await database.db.insert(machines).values(row)
-  const asked: string[] = []
+  const calls: string[] = []
   const locked = { success: true, exists: true, lock: { state: 'present' } }
   let isHere = false
   const asking = createMachineCalls({
@@ -26,7 +26,7 @@ it('sends a pending call to a machine that reconnects while the caller waits', a
     lines: {
       isReachable: () => isHere,
       call: async (_machineId, type) => {
-        asked.push(type)
+        calls.push(type)
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the answer of the one question that is asked here
         return locked as never
       },
@@ -42,6 +42,6 @@ it('sends a pending call to a machine that reconnects while the caller waits', a
   await asking.onConnected(machineId)
 
   expect(await answer).toEqual(locked)
-  expect(asked).toEqual(['ralph-mode-check-lock'])
+  expect(calls).toEqual(['ralph-mode-check-lock'])
   asking.close()
 }, 120_000)

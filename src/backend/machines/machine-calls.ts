@@ -131,35 +131,28 @@ const toErrorReply = (error: unknown) =>
 
 /** Writes the call, awaits its reply, and deletes both. */
 async function callThroughRow(id: string, write: () => Promise<void>, parts: MachineCallsOptions): Promise<Reply> {
-  const { database, log } = parts
+  const { database, now, log, deadlineMs = defaultDeadlineMs } = parts
+  const { db, signals } = database
+  const waitForReply = (until: number): Promise<Reply> =>
+    new Promise((resolve, reject) => {
+      const poll = async () => {
+        const [call] = await db.select().from(machineCalls).where(eq(machineCalls.id, id))
+        if (call && call.reply !== null) end(() => resolve(Reply.parse(call.reply)))
+        else if (now() >= until) end(() => reject(unreachableError('it did not answer in time')))
+      }
+      const timer = setInterval(() => void poll().catch(log), pollIntervalMs)
+      const unsubscribe = signals.on(repliedTopic, (replied) => void (replied === id && poll().catch(log)))
+      const end = (then: () => void) => {
+        clearInterval(timer)
+        unsubscribe()
+        then()
+      }
+      void poll().catch(log)
+    })
   try {
     await write()
-    return await waitForReply(id, parts)
+    return await waitForReply(now() + deadlineMs)
   } finally {
-    await database.db.delete(machineCalls).where(eq(machineCalls.id, id)).catch(log)
+    await db.delete(machineCalls).where(eq(machineCalls.id, id)).catch(log)
   }
-}
-
-/** Resolves with the reply as soon as the row has one. */
-function waitForReply(
-  id: string,
-  { database, now, log, deadlineMs = defaultDeadlineMs }: MachineCallsOptions,
-): Promise<Reply> {
-  const { db, signals } = database
-  const until = now() + deadlineMs
-  return new Promise((resolve, reject) => {
-    const poll = async () => {
-      const [call] = await db.select().from(machineCalls).where(eq(machineCalls.id, id))
-      if (call && call.reply !== null) end(() => resolve(Reply.parse(call.reply)))
-      else if (now() >= until) end(() => reject(unreachableError('it did not answer in time')))
-    }
-    const timer = setInterval(() => void poll().catch(log), pollIntervalMs)
-    const unsubscribe = signals.on(repliedTopic, (replied) => void (replied === id && poll().catch(log)))
-    const end = (then: () => void) => {
-      clearInterval(timer)
-      unsubscribe()
-      then()
-    }
-    void poll().catch(log)
-  })
 }

@@ -59,12 +59,12 @@ export async function markConnected(fleet: Fleet, { machineId, executorId, epoch
 
 /** Clears the notes about its absence from its agents. */
 async function clearLostReasons(t: Transaction, machineId: string): Promise<void> {
-  const said = and(
+  const condition = and(
     eq(agents.machineId, machineId),
     isNotNull(agents.reason),
     inArray(agents.state, ['idle', 'running']),
   )
-  const freed = await t.tx.db.update(agents).set({ reason: null }).where(said).returning({ agentId: agents.id })
+  const freed = await t.tx.db.update(agents).set({ reason: null }).where(condition).returning({ agentId: agents.id })
   await recordRowChanges(t, ...freed.map(({ agentId }) => ({ kind: 'agent' as const, agentId })))
 }
 
@@ -118,9 +118,9 @@ export async function applyInventory(
   await saveInventory(fleet, machineId, inventory)
   const own = await fleet.database.db.select().from(agents).where(eq(agents.machineId, machineId))
   for (const { id } of own) {
-    const said = inventory.agents.find(({ agentId }) => agentId === id)
+    const reportedAgent = inventory.agents.find(({ agentId }) => agentId === id)
     await agentTransaction(fleet, id, async (t) => {
-      if (t.agent.machineId === machineId) await reconcileAgent(t, said)
+      if (t.agent.machineId === machineId) await reconcileAgent(t, reportedAgent)
     })
   }
   const moved = await listMovedAgents(fleet, machineId, inventory)
@@ -136,10 +136,10 @@ export async function saveInventory(fleet: Fleet, machineId: string, inventory: 
     const known = { version, platform, roots, offers, lastSeenAt: now, clockSkewMs: Math.round(at - now) }
     // The latest change wins: the machine's, or the admin's.
     const slots = sql`case when ${machines.offers} is distinct from ${offers} then ${offers} else ${machines.slots} end`
-    const given = { ...(programs && { programs }), ...(diskFreeBytes !== undefined && { diskFreeBytes }) }
+    const reported = { ...(programs && { programs }), ...(diskFreeBytes !== undefined && { diskFreeBytes }) }
     await t.tx.db
       .update(machines)
-      .set({ ...known, ...given, slots })
+      .set({ ...known, ...reported, slots })
       .where(eq(machines.id, machineId))
     await recordRowChanges(t, { kind: 'machine', machineId })
   })

@@ -14,22 +14,17 @@ export type MessageHandlerParts = {
 }
 
 /** Handles the messages of machines. Every message may arrive again. */
-export function createMessageHandlers({
-  fleet,
-  calls: asking,
-  readEpoch: epochOf,
-  log,
-}: MessageHandlerParts): MachineHandlers {
-  const take = async (machineId: string, { type, body }: MachineMessage): Promise<void> => {
+export function createMessageHandlers({ fleet, calls, readEpoch, log }: MessageHandlerParts): MachineHandlers {
+  const handle = async (machineId: string, { type, body }: MachineMessage): Promise<void> => {
     if (type === 'prompt-ended') await handlePromptEnded(fleet(), machineId, decodeReport(type, body))
     else if (type === 'order-ended') await handleOrderEnded(fleet(), machineId, decodeReport(type, body))
     else if (type === 'hook-spawned') await handleHookSpawned(fleet(), machineId, decodeReport(type, body))
-    else if (type === 'reply') await asking().onReply(body)
+    else if (type === 'reply') await calls().onReply(body)
     else throw new RalphError('VERSION_UNKNOWN', `this backend does not know the message "${type.slice(0, 60)}"`)
   }
   return {
     handleMessage: async (machineId, message) => {
-      await take(machineId, message).catch((error: unknown) => {
+      await handle(machineId, message).catch((error: unknown) => {
         // A message that can never be handled would block all messages behind it.
         if (!(error instanceof RalphError) || !permanentErrors.includes(error.code)) throw error
         log(error)
@@ -45,9 +40,9 @@ export function createMessageHandlers({
     onSeen: (machineId) => void markSeen(fleet(), machineId).catch(log),
     onReachable: (machineId, isReachable) => {
       if (!isReachable) return
-      void epochOf(machineId)
+      void readEpoch(machineId)
         .then((epoch) => markConnected(fleet(), { machineId, executorId: fleet().engine.executorId, epoch }))
-        .then(() => asking().onConnected(machineId))
+        .then(() => calls().onConnected(machineId))
         .catch(log)
     },
   }

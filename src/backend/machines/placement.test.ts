@@ -18,7 +18,7 @@ import { dispatchMachine, applyInventory } from './machine-state.ts'
 import { chooseMachine } from './placement.ts'
 import { enqueuePrompt } from '../prompts/prompts.ts'
 
-const requester = { name: 'somebody' }
+const requester = { name: 'ada' }
 const claude = { name: 'claude', loggedIn: 'yes' as const }
 
 describe('placement', () => {
@@ -33,7 +33,7 @@ describe('placement', () => {
   beforeEach(() => database.db.update(machines).set({ status: 'revoked' }))
 
   /** A machine that accepts everything, except for the given fields. */
-  async function aMachine(name: string, given: Partial<MachineRow> = {}): Promise<string> {
+  async function createMachine(name: string, overrides: Partial<MachineRow> = {}): Promise<string> {
     const id = randomUUID()
     const here = {
       connectedTo: world.fleet.engine.executorId,
@@ -41,26 +41,30 @@ describe('placement', () => {
       programs: [claude],
       createdAt: 1,
     }
-    await database.db.insert(machines).values({ id, name, status: 'active', ...here, ...given })
+    await database.db.insert(machines).values({ id, name, status: 'active', ...here, ...overrides })
     return id
   }
   const wish = { program: 'claude', labels: ['gpu'] }
 
-  it.each<{ readonly given: Partial<MachineRow>; readonly lacks: string }>([
-    { given: { status: 'pending' }, lacks: 'is pending' },
-    { given: { status: 'cordoned' }, lacks: 'is cordoned' },
-    { given: { status: 'draining' }, lacks: 'is draining' },
-    { given: { connectedTo: null }, lacks: 'was last seen at 1970-01-01T00:00:05.000Z' },
-    { given: { lastSeenAt: null, connectedTo: null }, lacks: 'was never seen' },
-    { given: { labels: ['linux'] }, lacks: 'has no label gpu' },
-    { given: { programs: [] }, lacks: 'has no claude' },
-    { given: { programs: [{ ...claude, problem: 'too old' }] }, lacks: 'cannot run claude: too old' },
-    { given: { slots: 0 }, lacks: 'has no slots' },
-  ])('accepts a machine that has everything, and refuses one that $lacks', async ({ given, lacks }) => {
-    await aMachine('build-1', { labels: ['gpu'], ...(given.connectedTo === null && { lastSeenAt: 5000 }), ...given })
+  it.each<{ readonly overrides: Partial<MachineRow>; readonly lacks: string }>([
+    { overrides: { status: 'pending' }, lacks: 'is pending' },
+    { overrides: { status: 'cordoned' }, lacks: 'is cordoned' },
+    { overrides: { status: 'draining' }, lacks: 'is draining' },
+    { overrides: { connectedTo: null }, lacks: 'was last seen at 1970-01-01T00:00:05.000Z' },
+    { overrides: { lastSeenAt: null, connectedTo: null }, lacks: 'was never seen' },
+    { overrides: { labels: ['linux'] }, lacks: 'has no label gpu' },
+    { overrides: { programs: [] }, lacks: 'has no claude' },
+    { overrides: { programs: [{ ...claude, problem: 'too old' }] }, lacks: 'cannot run claude: too old' },
+    { overrides: { slots: 0 }, lacks: 'has no slots' },
+  ])('accepts a machine that has everything, and refuses one that $lacks', async ({ overrides, lacks }) => {
+    await createMachine('build-1', {
+      labels: ['gpu'],
+      ...(overrides.connectedTo === null && { lastSeenAt: 5000 }),
+      ...overrides,
+    })
     const message = `no machine can take the agent: build-1 ${lacks}`
     await expect(chooseMachine(world.fleet, wish)).rejects.toMatchObject({ code: 'NO_MACHINE', message })
-    const good = await aMachine('build-2', { labels: ['gpu', 'linux'] })
+    const good = await createMachine('build-2', { labels: ['gpu', 'linux'] })
     expect((await chooseMachine(world.fleet, wish)).id).toBe(good)
   })
 
@@ -69,7 +73,7 @@ describe('placement', () => {
   })
 
   it('prefers the machine with the most free slots, and those at their account limit last', async () => {
-    const [small, large] = [await aMachine('small', { slots: 1 }), await aMachine('large', { slots: 3 })]
+    const [small, large] = [await createMachine('small', { slots: 1 }), await createMachine('large', { slots: 3 })]
     const place = async () => (await chooseMachine(world.fleet, { program: 'claude', labels: [] })).id
     expect(await place()).toBe(large)
     const limit = { until: Date.now() + 60_000, reason: 'five hours are over', notedAt: 0 }
@@ -85,9 +89,9 @@ describe('placement', () => {
     await enqueuePrompt(fleet, agent.id, { prompt: 'continue' }, requester)
     await waitUntil(agent.prompts, ([row]) => row?.status === 'finished')
     const workspace = { kind: 'folder' as const, path: '/p' }
-    const wanted = { name: 'x', machineId: agent.machine.id, workspace, program: 'claude' }
+    const options = { name: 'x', machineId: agent.machine.id, workspace, program: 'claude' }
     const refused = { code: 'NO_MACHINE', message: 'the machine is cordoned' }
-    await expect(createAgent(fleet, wanted, requester)).rejects.toMatchObject(refused)
+    await expect(createAgent(fleet, options, requester)).rejects.toMatchObject(refused)
     await agent.machine.close()
   })
 
@@ -114,7 +118,7 @@ describe('placement', () => {
   })
 
   it('uses the slots that the machine reports until an admin changes them, until the machine reports others', async () => {
-    const id = await aMachine('vm')
+    const id = await createMachine('vm')
     const slots = async () => (await database.db.select().from(machines).where(eq(machines.id, id)))[0]?.slots
     const about = { version: '1', platform: 'p', bootEpoch: 1, at: 0, name: 'vm', labels: [], roots: [] }
     const says = (offered: number) =>

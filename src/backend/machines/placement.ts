@@ -32,11 +32,13 @@ export async function chooseMachine(fleet: Fleet, request: PlacementRequest): Pr
   const rows = await db.select({ machine: machines, running: runningPrompts }).from(machines)
   const limited = await db.select().from(accountLimits).where(gt(accountLimits.until, now))
   const judged = rows.map((row) => ({ ...row, lacks: describeLack(row.machine, request, now) }))
-  const limitOf = ({ machine }: { readonly machine: MachineRow }) =>
+  const findLimitEnd = ({ machine }: { readonly machine: MachineRow }) =>
     limited.find(({ account }) => account === defaultAccount(request.program, machine.id))?.until ?? 0
   const [best] = judged
     .filter(({ lacks }) => lacks === undefined)
-    .toSorted((a, b) => limitOf(a) - limitOf(b) || b.machine.slots - b.running - (a.machine.slots - a.running))
+    .toSorted(
+      (a, b) => findLimitEnd(a) - findLimitEnd(b) || b.machine.slots - b.running - (a.machine.slots - a.running),
+    )
   if (best) return best.machine
   const isThere = ({ machine }: { readonly machine: MachineRow }) => Number(isReachable(machine, now))
   const known = judged.filter(({ machine }) => machine.status !== 'revoked')
@@ -60,7 +62,7 @@ function describeLack(
   if (!isReachable(machine, now)) {
     return lastSeenAt === null ? 'was never seen' : `was last seen at ${formatTimestamp(lastSeenAt)}`
   }
-  const label = labels.find((wanted) => !machine.labels.includes(wanted))
+  const label = labels.find((required) => !machine.labels.includes(required))
   if (label !== undefined) return `has no label ${label}`
   const found = programs.find(({ name }) => name === program)
   if (isDetectable(program) && !found) return `has no ${program}`

@@ -20,7 +20,7 @@ import { enqueuePrompt } from '../prompts/prompts.ts'
 import { startSprint } from '../sprints/sprints.ts'
 import { handlePromptEnded } from '../prompts/reports.ts'
 
-const requester = { name: 'somebody' }
+const requester = { name: 'ada' }
 const goalSprint = { goal: 'Ship it', doneWhen: [], ifBusy: 'interrupt' as const }
 const workspace = { kind: 'clone' as const, repository: 'https://example.com/a.git', push: 'origin' }
 const commit = 'c'.repeat(40)
@@ -32,19 +32,19 @@ describe.each(kinds)('a machine that is silent for longer than its lease, on %s'
   let database: Database
   let world: TestFleet
   let ask: Script['ask']
-  const asked: { readonly type: RequestType; readonly body: unknown }[] = []
+  const requests: { readonly type: RequestType; readonly body: unknown }[] = []
   beforeAll(async () => {
     database = await createTestDatabase(kind)
     world = await createTestFleet(database, {
       ask: (type, body) => {
-        asked.push({ type, body })
+        requests.push({ type, body })
         return ask?.(type, body)
       },
     })
   }, 120_000)
   afterAll(() => world?.fleet.close(), 60_000)
 
-  const notesOf = async (sprintId: string) => {
+  const readNotes = async (sprintId: string) => {
     const rows = await database.db.select().from(events).where(eq(events.sprintId, sprintId)).orderBy(events.seq)
     return rows.flatMap(({ payload }) => (payload?.type === 'note' ? [payload.text] : []))
   }
@@ -52,11 +52,11 @@ describe.each(kinds)('a machine that is silent for longer than its lease, on %s'
   /**
    * An agent whose first prompt is done and whose second one never ends, and another machine that could take it over.
    */
-  async function aPair(given: Parameters<typeof createTestAgent>[2] = {}, script: Script = {}) {
+  async function createPair(overrides: Parameters<typeof createTestAgent>[2] = {}, script: Script = {}) {
     const label = randomUUID()
     const { fleet } = world
     const attempt = (_: unknown, n: number) => (n === 1 ? reported() : never)
-    const own = { workspace, program, labels: [label], ...given }
+    const own = { workspace, program, labels: [label], ...overrides }
     const agent = await createTestAgent(
       fleet,
       { pushed: commit, attempt, ...script },
@@ -81,7 +81,7 @@ describe.each(kinds)('a machine that is silent for longer than its lease, on %s'
   }
 
   it('loses its sprint to another machine, which continues from the last push', async () => {
-    const { agent, other, sprintId } = await aPair()
+    const { agent, other, sprintId } = await createPair()
     const { notices } = world
     await lose(agent.machine, other.machine.id)
     const [sprint] = await waitUntil(agent.sprints, ([row]) => row?.status === 'completed')
@@ -90,7 +90,7 @@ describe.each(kinds)('a machine that is silent for longer than its lease, on %s'
       { number: 2, verdict: 'accepted', attempts: 2 },
     ])
     expect(await agent.row()).toMatchObject({ machineId: other.machine.id, reason: null, account: expect.anything() })
-    const made = asked.findLast(({ type }) => type === 'create-workspace')
+    const made = requests.findLast(({ type }) => type === 'create-workspace')
     expect(made?.body).toMatchObject({ agentId: agent.id, workspace, from: { sprintId, commit } })
     expect((await agent.prompts()).map(({ status, error }) => [status, error])).toEqual([
       ['finished', null],
@@ -99,7 +99,7 @@ describe.each(kinds)('a machine that is silent for longer than its lease, on %s'
     ])
     expect(other.machine.state.prompts).toHaveLength(1)
     const text = 'its machine first was lost; second has taken over from the last push'
-    expect(await notesOf(sprintId)).toContain(text)
+    expect(await readNotes(sprintId)).toContain(text)
     expect(notices.map((notice) => notice.text)).toContain(`an agent: ${text}`)
 
     // It reconnects, and reports what it did while it was away.
@@ -109,7 +109,7 @@ describe.each(kinds)('a machine that is silent for longer than its lease, on %s'
     const late = await waitUntil(agent.prompts, (all) => all.some(({ lateAt }) => lateAt !== null))
     expect(late.map(({ status }) => status)).toEqual(['finished', 'failed', 'finished'])
     expect(late.find(({ id }) => id === promptId)).toMatchObject({ costUsd: 0.01 })
-    expect(await notesOf(sprintId)).toContain('first is back: its prompt ended as cancelled, which is ignored')
+    expect(await readNotes(sprintId)).toContain('first is back: its prompt ended as cancelled, which is ignored')
     const counted = async () =>
       (await database.db.select().from(usage).where(eq(usage.agentId, agent.id)))[0]?.inputTokens
     const spent = await counted()
@@ -123,18 +123,18 @@ describe.each(kinds)('a machine that is silent for longer than its lease, on %s'
 
   it.each([
     {
-      given: { workspace: { kind: 'folder' as const, path: '/p' } },
+      overrides: { workspace: { kind: 'folder' as const, path: '/p' } },
       why: 'its files exist only on that machine',
     },
-    { given: { workspace: { ...workspace, push: undefined } }, why: 'its workspace has no push target' },
-    { given: { labels: ['gpu'] }, why: /^no machine can take the agent: .*second has no label gpu/ },
-  ])('keeps its sprint if no other machine can take it over, and says why: $why', async ({ given, why }) => {
-    const { agent, other, sprintId } = await aPair(given)
+    { overrides: { workspace: { ...workspace, push: undefined } }, why: 'its workspace has no push target' },
+    { overrides: { labels: ['gpu'] }, why: /^no machine can take the agent: .*second has no label gpu/ },
+  ])('keeps its sprint if no other machine can take it over, and says why: $why', async ({ overrides, why }) => {
+    const { agent, other, sprintId } = await createPair(overrides)
     await lose(agent.machine, other.machine.id)
     const row = await waitUntil(agent.row, (found) => found?.reason !== null)
     const [, reason] = /^waiting for its machine first, last seen at [\dTZ:.-]+: (.*)$/.exec(row?.reason ?? '') ?? []
     expect(reason).toMatch(why)
-    expect(await notesOf(sprintId)).toEqual([row?.reason])
+    expect(await readNotes(sprintId)).toEqual([row?.reason])
     expect((await agent.prompts()).at(-1)).toMatchObject({ status: 'running' })
     await agent.machine.connect()
     expect(await agent.row()).toMatchObject({ reason: null, machineId: agent.machine.id, state: 'running' })
@@ -142,13 +142,13 @@ describe.each(kinds)('a machine that is silent for longer than its lease, on %s'
   })
 
   it('keeps its sprint if the last work was not pushed or cannot be fetched', async () => {
-    const { agent, other } = await aPair({}, { pushed: '' })
+    const { agent, other } = await createPair({}, { pushed: '' })
     await lose(agent.machine, other.machine.id)
     expect((await waitUntil(agent.row, (row) => row?.reason !== null))?.reason).toContain(
       'its last work was not pushed',
     )
 
-    const second = await aPair()
+    const second = await createPair()
     ask = (type) => {
       if (type === 'create-workspace') throw new RalphError('MACHINE_REFUSED', 'the last push cannot be fetched')
       return undefined
@@ -164,7 +164,7 @@ describe.each(kinds)('a machine that is silent for longer than its lease, on %s'
   })
 
   it('loses nothing if it comes back while another one prepares', async () => {
-    const { agent, other } = await aPair()
+    const { agent, other } = await createPair()
     let prepared = false
     ask = async (type) => {
       if (type === 'archive-workspace') prepared = true

@@ -19,7 +19,7 @@ describe('webhooks', () => {
   }, 120_000)
 
   /** One webhook whose endpoint answers as given, and an adjustable clock. */
-  const aWebhook = async (answer: (body: string) => void, { enabled = true } = {}) => {
+  const createWebhook = async (answer: (body: string) => void, { enabled = true } = {}) => {
     await database.db.delete(webhooks)
     const url = `https://example.com/${newUuid()}`
     const row = { id: newUuid(), url, events: ['failed' as const], enabled, secret: 's', createdAt: 1 }
@@ -50,7 +50,7 @@ describe('webhooks', () => {
 
   it('are notified once, signed with the delivery ID, and the delivery is recorded', async () => {
     const bodies: string[] = []
-    const { delivery, tell, runTasks, sender } = await aWebhook((body) => void bodies.push(body))
+    const { delivery, tell, runTasks, sender } = await createWebhook((body) => void bodies.push(body))
     await tell()
     await sender.resume()
     await runTasks()
@@ -62,7 +62,7 @@ describe('webhooks', () => {
 
   it('are retried later, and given up after six attempts with the reason', async () => {
     const tried: number[] = []
-    const { delivery, tell, now, pass, runTasks, tasks } = await aWebhook(() => {
+    const { delivery, tell, now, pass, runTasks, tasks } = await createWebhook(() => {
       tried.push(now())
       throw new Error('answered 503')
     })
@@ -79,7 +79,7 @@ describe('webhooks', () => {
 
   it('are retried at once on request, and not a second time when the earlier retry is due', async () => {
     const bodies: string[] = []
-    const { delivery, tell, pass, runTasks, sender } = await aWebhook((body) => {
+    const { delivery, tell, pass, runTasks, sender } = await createWebhook((body) => {
       if (bodies.push(body) === 1) throw new Error('answered 503')
     })
     await tell()
@@ -97,7 +97,7 @@ describe('webhooks', () => {
   it('are notified by the engine after the commit', async () => {
     const bodies: string[] = []
     const post = async (_url: string, body: string) => void bodies.push(body)
-    await aWebhook(() => {})
+    await createWebhook(() => {})
     const opened: { engine?: Engine } = {}
     const engine = () => {
       if (!opened.engine) throw new Error('the engine is not open')
@@ -116,7 +116,7 @@ describe('webhooks', () => {
   }, 120_000)
 
   it('that are disabled are not notified, and that is recorded too', async () => {
-    const { delivery, tell, tasks } = await aWebhook(() => expect.unreachable(), { enabled: false })
+    const { delivery, tell, tasks } = await createWebhook(() => expect.unreachable(), { enabled: false })
     await tell()
     expect(tasks).toEqual([])
     expect(await delivery()).toMatchObject({ status: 'suppressed', tries: 0 })
@@ -124,7 +124,7 @@ describe('webhooks', () => {
 
   it('are not notified of a transaction that was rolled back, or of events they did not subscribe to', async () => {
     const bodies: string[] = []
-    const { sender, tell, runTasks } = await aWebhook((body) => void bodies.push(body))
+    const { sender, tell, runTasks } = await createWebhook((body) => void bodies.push(body))
     const before = await database.db.select().from(deliveries)
     await tell('completed')
     await database

@@ -22,7 +22,7 @@ import { cancelPrompt, interruptAgent, movePrompt, enqueuePrompt } from './promp
 import { answerSprint, startSprint, stopSprint, messageSprint } from '../sprints/sprints.ts'
 import { handlePromptEnded } from './reports.ts'
 
-const requester = { name: 'somebody' }
+const requester = { name: 'ada' }
 const goalSprint = { goal: 'Ship it', doneWhen: [], ifBusy: 'interrupt' as const }
 
 const known = { version: '0', platform: 'test', bootEpoch: 1, at: 0, name: 'a machine', labels: [], roots: [] }
@@ -63,8 +63,8 @@ describe.each(kinds)('the queue of an agent on %s', (kind) => {
     first.release()
     const ended = await waitUntil(agent.prompts, (all) => all.every(({ endedAt }) => endedAt !== null))
     expect(ended.filter(({ status }) => status === 'cancelled').map(({ prompt }) => prompt)).toEqual(['d'])
-    const said = agent.machine.state.prompts.map(({ asked }) => (asked.kind === 'text' ? asked.text : ''))
-    expect(said).toEqual(['a', 'e', 'b', 'c'])
+    const texts = agent.machine.state.prompts.map(({ asked }) => (asked.kind === 'text' ? asked.text : ''))
+    expect(texts).toEqual(['a', 'e', 'b', 'c'])
     expect(agent.machine.state.overlaps).toBe(0)
     await agent.machine.close()
   })
@@ -189,7 +189,7 @@ describe.each(kinds)('the queue of an agent on %s', (kind) => {
       const never = () => new Promise<never>(() => {})
       const agent = await createTestAgent(fleet, { attempt: never, text: never })
       const isOfSprint = who.startsWith('a sprint')
-      const asked = isOfSprint
+      const source = isOfSprint
         ? await startSprint(fleet, agent.id, goalSprint, requester)
         : await enqueuePrompt(fleet, agent.id, { prompt: 'long' }, requester)
       const running = async () => agent.machine.state.running.size
@@ -197,8 +197,8 @@ describe.each(kinds)('the queue of an agent on %s', (kind) => {
       // It is not sent there again.
       await database.db.update(machines).set({ status: 'draining' }).where(eq(machines.id, agent.machine.id))
       await applyInventory(fleet, agent.machine.id, emptyInventory)
-      if (isOfSprint) await stopSprint(fleet, asked.id, 'now', requester)
-      else await cancelPrompt(fleet, agent.id, asked.id)
+      if (isOfSprint) await stopSprint(fleet, source.id, 'now', requester)
+      else await cancelPrompt(fleet, agent.id, source.id)
       await waitUntil(running, (size) => size === 0)
       expect((await agent.prompts()).map(({ status }) => status)).toEqual(['cancelled'])
       await waitUntil(agent.row, (row) => row?.state === 'idle')
@@ -325,8 +325,8 @@ describe.each(kinds)('the queue of an agent on %s', (kind) => {
     world.advanceClock(3_600_000)
     const [silent] = await waitUntil(agent.prompts, ([row]) => row?.error !== null)
     expect(silent).toMatchObject({ status: 'running', leaseUntil: null })
-    const told = notices.filter((notice) => notice.agentId === agent.id)
-    expect(told).toMatchObject([{ event: 'machine-lost', machineId: agent.machine.id }])
+    const recorded = notices.filter((notice) => notice.agentId === agent.id)
+    expect(recorded).toMatchObject([{ event: 'machine-lost', machineId: agent.machine.id }])
     first.release()
     await waitUntil(agent.prompts, ([row]) => row?.status === 'finished')
     await agent.machine.close()
@@ -351,11 +351,11 @@ describe.each(kinds)('the queue of an agent on %s', (kind) => {
       await saveMachineEvents(fleet, agent.machine.id, { agentId: agent.id, events: [note(1), note(2), note(3)] }),
     ).toMatchObject({ stored: 3 })
     const rows = await database.db.select().from(events).where(eq(events.sprintId, sprintId)).orderBy(events.seq)
-    const told = rows.filter(({ kind: what }) => what === 'event')
-    expect(told.map(({ seq }) => seq)).toEqual(told.map((_, index) => index + 1))
-    expect(told.flatMap(({ payload }) => (payload?.type === 'note' ? payload.text : []))).toEqual(['1', '2', '3'])
+    const recorded = rows.filter(({ kind: what }) => what === 'event')
+    expect(recorded.map(({ seq }) => seq)).toEqual(recorded.map((_, index) => index + 1))
+    expect(recorded.flatMap(({ payload }) => (payload?.type === 'note' ? payload.text : []))).toEqual(['1', '2', '3'])
     const [{ seq } = { seq: 0 }] = await database.db.select().from(sprints).where(eq(sprints.id, sprintId))
-    expect(seq).toBe(told.length)
+    expect(seq).toBe(recorded.length)
     await agent.machine.close()
   })
 })

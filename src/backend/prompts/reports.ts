@@ -29,42 +29,36 @@ import {
  * prompt; a repeated report changes nothing.
  */
 export const handlePromptEnded = (fleet: Fleet, machineId: string, report: ReportBody<'prompt-ended'>): Promise<void> =>
-  agentTransaction(fleet, report.agentId, (t) => applyPromptEnd(t, machineId, report))
-
-async function applyPromptEnd(
-  t: AgentTransaction,
-  machineId: string,
-  report: ReportBody<'prompt-ended'>,
-): Promise<void> {
-  const { promptId, agentId, end } = report
-  const isLate = t.agent.machineId !== machineId
-  if (isLate) await assertMachineOwnedAgent(t, machineId)
-  const [found] = await t.tx.db
-    .select({ prompt: agentPrompts, sprint: sprints })
-    .from(agentPrompts)
-    .leftJoin(sprints, eq(sprints.id, agentPrompts.sprintId))
-    .where(and(eq(agentPrompts.id, promptId), eq(agentPrompts.agentId, agentId)))
-  if (!found || (found.prompt.endedAt !== null && !isLate)) return
-  const { prompt, sprint } = found
-  const fact = toAttemptFact(t.fleet, prompt, end)
-  const ending = { ...toPromptEnding(end, fact), ...(report.prompt !== undefined && { prompt: report.prompt }) }
-  if (isLate) return recordLateEnd(t, { machineId, prompt, ending, fact })
-  await recordRowChanges(t, { kind: 'prompt', agentId, promptId })
-  const dispatch = async (known?: SprintRow) => {
-    await dispatchNext(t, known)
-    if (t.agent.state !== 'running') t.tx.afterCommit(() => t.fleet.database.signals.emit(slotTopic, machineId))
-  }
-  if (!fact || !sprint) {
-    await endUserPrompt(t, { prompt, ending })
-    return dispatch()
-  }
-  await endAttempt(t, { prompt, ending, fact })
-  await recordAccountLimit(t, fact.end)
-  if (end.kind === 'fact') await savePushedCommit(t, sprint, report.pushed)
-  const decided = await applyFact(t, sprint, { id: `prompt:${promptId}`, fact })
-  await rescheduleAbortedAttempt(t, decided, fact)
-  await dispatch(await resumeIfRequested(t, decided))
-}
+  agentTransaction(fleet, report.agentId, async (t) => {
+    const { promptId, agentId, end } = report
+    const isLate = t.agent.machineId !== machineId
+    if (isLate) await assertMachineOwnedAgent(t, machineId)
+    const [found] = await t.tx.db
+      .select({ prompt: agentPrompts, sprint: sprints })
+      .from(agentPrompts)
+      .leftJoin(sprints, eq(sprints.id, agentPrompts.sprintId))
+      .where(and(eq(agentPrompts.id, promptId), eq(agentPrompts.agentId, agentId)))
+    if (!found || (found.prompt.endedAt !== null && !isLate)) return
+    const { prompt, sprint } = found
+    const fact = toAttemptFact(t.fleet, prompt, end)
+    const ending = { ...toPromptEnding(end, fact), ...(report.prompt !== undefined && { prompt: report.prompt }) }
+    if (isLate) return recordLateEnd(t, { machineId, prompt, ending, fact })
+    await recordRowChanges(t, { kind: 'prompt', agentId, promptId })
+    const dispatch = async (known?: SprintRow) => {
+      await dispatchNext(t, known)
+      if (t.agent.state !== 'running') t.tx.afterCommit(() => t.fleet.database.signals.emit(slotTopic, machineId))
+    }
+    if (!fact || !sprint) {
+      await endUserPrompt(t, { prompt, ending })
+      return dispatch()
+    }
+    await endAttempt(t, { prompt, ending, fact })
+    await recordAccountLimit(t, fact.end)
+    if (end.kind === 'fact') await savePushedCommit(t, sprint, report.pushed)
+    const decided = await applyFact(t, sprint, { id: `prompt:${promptId}`, fact })
+    await rescheduleAbortedAttempt(t, decided, fact)
+    await dispatch(await resumeIfRequested(t, decided))
+  })
 
 const abortRetryMs = 2000
 
@@ -202,23 +196,21 @@ export async function endUserPrompt(t: AgentTransaction, { prompt, ending }: Pro
 
 /** The machine has executed an order: checks, a hook, a checkpoint. Without a fact, the order was cancelled. */
 export const handleOrderEnded = (fleet: Fleet, machineId: string, report: ReportBody<'order-ended'>): Promise<void> =>
-  agentTransaction(fleet, report.agentId, (t) => applyOrderEnd(t, machineId, report))
-
-async function applyOrderEnd(t: AgentTransaction, machineId: string, report: ReportBody<'order-ended'>): Promise<void> {
-  const { orderId, agentId, fact, reason } = report
-  // The machine that took over the agent executes the order again.
-  if (t.agent.machineId !== machineId) return assertMachineOwnedAgent(t, machineId)
-  const order = await findOpenOrder(t, orderId, agentId)
-  if (!order) return
-  await endOrder(t, orderId)
-  const sprint = await readSprintRow(t, order.sprintId)
-  if (fact) await savePushedCommit(t, sprint, report.pushed)
-  const known = fact ?? (sprint.status === 'in-progress' ? createFailedFact(order.order, reason) : undefined)
-  if (!known) return dispatchNext(t)
-  const timedFact = { ...known, at: t.fleet.clock.now() }
-  if ('spent' in known && known.spent) await t.tx.db.execute(upsertUsage(t, known.spent))
-  await dispatchNext(t, await applyFact(t, sprint, { id: `order:${orderId}`, fact: timedFact }))
-}
+  agentTransaction(fleet, report.agentId, async (t) => {
+    const { orderId, agentId, fact, reason } = report
+    // The machine that took over the agent executes the order again.
+    if (t.agent.machineId !== machineId) return assertMachineOwnedAgent(t, machineId)
+    const order = await findOpenOrder(t, orderId, agentId)
+    if (!order) return
+    await endOrder(t, orderId)
+    const sprint = await readSprintRow(t, order.sprintId)
+    if (fact) await savePushedCommit(t, sprint, report.pushed)
+    const known = fact ?? (sprint.status === 'in-progress' ? createFailedFact(order.order, reason) : undefined)
+    if (!known) return dispatchNext(t)
+    const timedFact = { ...known, at: t.fleet.clock.now() }
+    if ('spent' in known && known.spent) await t.tx.db.execute(upsertUsage(t, known.spent))
+    await dispatchNext(t, await applyFact(t, sprint, { id: `order:${orderId}`, fact: timedFact }))
+  })
 
 async function findOpenOrder(t: Transaction, orderId: string, agentId: string) {
   const own = and(eq(sprintOrders.id, orderId), eq(sprintOrders.agentId, agentId))

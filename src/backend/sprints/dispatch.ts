@@ -9,6 +9,7 @@ import { agentPrompts, type PromptRow } from '../database/agent-prompt.ts'
 import { timestampMs } from '../database/columns.ts'
 import { sprintOrders, type OrderRow, type SprintRow } from '../database/sprint.ts'
 import { recordRowChanges } from '../feed/event-log.ts'
+import { findSpentBudget } from '../budgets/budgets.ts'
 import { mayLeaveCell } from '../fleet/sprint-rights.ts'
 import { forecastPrompt, scheduleDispatch } from './orders.ts'
 import { applyFact } from './facts.ts'
@@ -30,6 +31,8 @@ export async function dispatchNext(t: AgentTransaction, known?: SprintRow): Prom
   if (!prompt || !(await hasFreeSlot(t, prompt, state))) return updateAgentState(t, 'idle')
   const { limitUntil: until, limitReason: reason } = state
   if (until !== null) return parkPrompt(t, { prompt, until, reason: reason ?? '' })
+  const spent = state.hasBudgets ? await findSpentBudget(t) : undefined
+  if (spent) return parkPrompt(t, { prompt, ...spent })
   const { sprintId } = prompt
   const sprint = known?.id === sprintId || sprintId === null ? known : await readSprintRow(t, sprintId)
   return startPrompt(t, sprint, prompt)
@@ -48,6 +51,7 @@ type DispatchState = {
   readonly taken: number
   readonly limitUntil: number | null
   readonly limitReason: string | null
+  readonly hasBudgets: boolean
 } & (NextPrompt | { readonly [K in keyof NextPrompt]: null })
 
 /** The prompt at the head of the queue. */
@@ -75,7 +79,8 @@ async function readDispatchState(t: AgentTransaction): Promise<DispatchState> {
       room.*,
       case when room."isCrowded" then (${countRunningPrompts(machineId)}) else 0 end as taken,
       (extract(epoch from account_limit.until) * 1000)::float8 as "limitUntil",
-      account_limit.reason as "limitReason"
+      account_limit.reason as "limitReason",
+      exists (select 1 from budget) as "hasBudgets"
     from machine
     cross join lateral (
       select exists (select 1 from agent where machine_id = machine.id and archived_at is null offset machine.slots) as "isCrowded"
@@ -105,22 +110,17 @@ const isBetweenPrompts = ({ agent }: AgentTransaction, orders: readonly OrderRow
 async function dispatchOrders(t: AgentTransaction): Promise<OrderRow[]> {
   const isLive = and(eq(sprintOrders.agentId, t.agent.id), inArray(sprintOrders.status, ['queued', 'open']))
   const live = await t.tx.db.select().from(sprintOrders).where(isLive).orderBy(asc(sprintOrders.createdAt))
-  for (const row of live) if (row.status === 'queued' && row.type !== 'run-attempt') await dispatchOrder(t, row)
-  return live.filter(({ blocking }) => blocking)
-}
-
-async function dispatchOrder(t: AgentTransaction, row: OrderRow): Promise<void> {
-  const { progress } = await readSprintRow(t, row.sprintId)
-  const order = MachineOrder.parse(row.order)
   const { leaseMs } = t.fleet.settings
-  const body = { orderId: row.id, agentId: t.agent.id, program: t.agent.program, sprintId: row.sprintId, order }
-  const request = {
-    id: `order:${row.id}`,
-    type: 'carry-out' as const,
-    body: { ...body, progress: withoutHistory(progress), leaseMs },
+  const { id: agentId, program, machineId } = t.agent
+  for (const { id, sprintId, ...row } of live) {
+    if (row.status !== 'queued' || row.type === 'run-attempt') continue
+    const progress = withoutHistory((await readSprintRow(t, sprintId)).progress)
+    const order = MachineOrder.parse(row.order)
+    const body = { orderId: id, agentId, program, sprintId, order, progress, leaseMs }
+    await t.fleet.machines.send(t.tx, machineId, { id: `order:${id}`, type: 'carry-out', body })
+    await t.tx.db.update(sprintOrders).set({ status: 'open' }).where(eq(sprintOrders.id, id))
   }
-  await t.fleet.machines.send(t.tx, t.agent.machineId, request)
-  await t.tx.db.update(sprintOrders).set({ status: 'open' }).where(eq(sprintOrders.id, row.id))
+  return live.filter(({ blocking }) => blocking)
 }
 
 /** Machines do not need the finished iterations. */
@@ -167,15 +167,16 @@ async function hasFreeSlot(t: AgentTransaction, prompt: NextPrompt, state: Dispa
   return now !== undefined && now.taken + now.waiting < slots
 }
 
-type AccountLimitHit = { readonly until: number; readonly reason: string }
+/** The usage limit of an account, or a spent budget. */
+type LimitHit = { readonly until: number; readonly reason: string }
 
 /**
- * Another agent of the account has hit the usage limit, so this one does not try. A sprint receives the limit as a fact
- * and waits by its own rules.
+ * Another agent of the account has hit the usage limit, or a budget is spent, so this agent does not try. A sprint
+ * receives the limit as a fact and waits by its own rules.
  */
 async function parkPrompt(
   t: AgentTransaction,
-  { prompt, until, reason }: AccountLimitHit & { readonly prompt: NextPrompt },
+  { prompt, until, reason }: LimitHit & { readonly prompt: NextPrompt },
 ): Promise<void> {
   const parked = { status: 'parked' as const, notBefore: until, error: reason }
   await t.tx.db.update(agentPrompts).set(parked).where(eq(agentPrompts.id, prompt.id))
@@ -222,8 +223,8 @@ async function buildPromptSource({ agent, tx }: AgentTransaction, sprint: Sprint
     const resume = agent.inConversation
     const [row] = await tx.db.select({ by: agentPrompts.userId }).from(agentPrompts).where(eq(agentPrompts.id, id))
     const cell = (await mayLeaveCell(tx.db, row?.by, agent.machineId)) ? ('auto' as const) : ('required' as const)
-    const asked = { kind: 'text' as const, text: prompt, resume, cell, ...(model !== null && { model }) }
-    return { text: prompt, asked }
+    const source = { kind: 'text' as const, text: prompt, resume, cell, ...(model !== null && { model }) }
+    return { text: prompt, asked: source }
   }
   const { progress, protocol } = sprint
   const live = progress.live.find(({ number }) => number === iteration)

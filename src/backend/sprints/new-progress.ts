@@ -54,11 +54,11 @@ export function createPlannedProgress(fleet: Fleet, sprintId: string, options: S
   if ((goal === undefined) === (sprintYaml === undefined)) {
     throw new RalphError('INVALID_REQUEST', 'give either a goal or a sprintYaml')
   }
-  const given = new Map(Object.entries(workflows))
+  const ownWorkflows = new Map(Object.entries(workflows))
   const { progress, diagnostics } = compile({
     sprint: { file: 'SPRINT.yaml', text: sprintYaml ?? stringify({ workflow: 'ralph', goal }) },
     readWorkflow: (name) => {
-      const text = given.get(name)
+      const text = ownWorkflows.get(name)
       return text === undefined ? fleet.compiling.readWorkflow(name) : { file: `${name}.yaml`, text }
     },
     defaultSprintId: sprintId,
@@ -94,11 +94,11 @@ function applyStartOptions(
 ): Progress {
   const { iterations, usd, tokens, durationMs, noProgress } = limits
   const own = { iterations, usd, tokens, duration: durationMs, noProgress }
-  const given = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined))
+  const chosenLimits = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined))
   const checks = doneWhen?.map(({ run, name }): Check => ({ ...toCheck, run, ...(name !== undefined && { name }) }))
   return {
     ...progress,
-    limits: { ...progress.limits, ...given },
+    limits: { ...progress.limits, ...chosenLimits },
     ...(checks && { doneWhen: checks }),
     ...(program !== undefined && { agent: [program] }),
     ...(model !== undefined && { model }),

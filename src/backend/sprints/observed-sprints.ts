@@ -140,8 +140,8 @@ async function recordTerminalAnswer(
   known: SprintRow,
   { answer, humanNeeded }: Progress,
 ): Promise<void> {
-  const asked = known.progress.humanNeeded
-  if (!asked || humanNeeded || !answer || answer.at < asked.askedAt) return
+  const question = known.progress.humanNeeded
+  if (!question || humanNeeded || !answer || answer.at < question.askedAt) return
   const answered = { answer: answer.answer, answeredBy: 'a terminal', answeredAt: answer.at }
   const isOpen = and(eq(questions.sprintId, known.id), eq(questions.status, 'open'))
   await closeQuestion(t, isOpen, answered)

@@ -28,26 +28,21 @@ export async function enqueueOrders(
     if (order.type === 'tell' || order.type === 'notify') continue
     if (order.type === 'abort') await cancelOrders(t, sprint, order.what)
     else if (order.type === 'run-attempt') await enqueueAttempt(t, sprint, { id, order, because })
-    else await enqueueOrder(t, sprint, { id, order })
-  }
-}
-
-type NewOrder<O extends Order = Order> = { readonly id: string; readonly order: O }
-
-async function enqueueOrder(t: AgentTransaction, sprint: SprintRow, { id, order }: NewOrder): Promise<void> {
-  const waits = order.type === 'wait' ? { status: 'open' as const, dueAt: order.until } : { status: 'queued' as const }
-  await t.tx.db.insert(sprintOrders).values({
-    id,
-    sprintId: sprint.id,
-    agentId: t.agent.id,
-    type: order.type,
-    order,
-    ...waits,
-    blocking: isBlockingOrder(order, sprint),
-    createdAt: t.fleet.clock.now(),
-  })
-  if (order.type === 'wait') {
-    await t.fleet.engine.enqueue(t.tx, { id: `wait:${id}`, kind: 'end-wait', input: { orderId: id }, at: order.until })
+    else {
+      const dueAt = order.type === 'wait' ? order.until : undefined
+      const row = {
+        id,
+        sprintId: sprint.id,
+        agentId: t.agent.id,
+        type: order.type,
+        order,
+        createdAt: t.fleet.clock.now(),
+      }
+      const status = dueAt === undefined ? ('queued' as const) : ('open' as const)
+      await t.tx.db.insert(sprintOrders).values({ ...row, status, dueAt, blocking: isBlockingOrder(order, sprint) })
+      if (dueAt === undefined) continue
+      await t.fleet.engine.enqueue(t.tx, { id: `wait:${id}`, kind: 'end-wait', input: { orderId: id }, at: dueAt })
+    }
   }
 }
 
@@ -153,9 +148,9 @@ async function cancelOrders(t: AgentTransaction, sprint: SprintRow, what: 'waits
   for (const promptId of await findResentPrompts(t, dropped)) await interruptPrompt(t, promptId)
   if (what === 'waits') return
   const running = await findRunningPrompt(t)
-  const begun = orders.some(({ status, type }) => status === 'open' && type !== 'wait' && type !== 'run-attempt')
+  const hasOpenOrder = orders.some(({ status, type }) => status === 'open' && type !== 'wait' && type !== 'run-attempt')
   if (running?.sprintId === sprint.id) await interruptPrompt(t, running.id)
-  else if (what === 'all' && begun && !running) await interruptPrompt(t)
+  else if (what === 'all' && hasOpenOrder && !running) await interruptPrompt(t)
 }
 
 /** Prompts queued for a resend: the machine may have received the first message. */

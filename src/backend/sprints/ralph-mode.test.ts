@@ -21,11 +21,11 @@ import { enqueuePrompt } from '../prompts/prompts.ts'
 import { startRalphMode, stopRalphMode } from './ralph-mode.ts'
 import { answerSprint, resumeSprint } from './sprints.ts'
 
-const requester = { name: 'somebody' }
-const createTask = (given: Partial<StartRalphMode> = {}): StartRalphMode => ({
+const requester = { name: 'ada' }
+const createTask = (overrides: Partial<StartRalphMode> = {}): StartRalphMode => ({
   taskDescription: 'Ship it',
   ifBusy: 'interrupt',
-  ...given,
+  ...overrides,
 })
 
 /** The agent deletes its lock in this prompt. */
@@ -169,7 +169,7 @@ describe.each(kinds)('Ralph Mode on %s', (kind) => {
     await answerSprint(fleet, sprintId, 'the blue one', requester)
     await waitUntil(agent.row, (row) => row?.inRalphMode === true)
     await waitUntil(agent.sprints, ([row]) => row?.status === 'completed')
-    expect(await open()).toMatchObject([{ status: 'answered', answer: 'the blue one', answeredBy: 'somebody' }])
+    expect(await open()).toMatchObject([{ status: 'answered', answer: 'the blue one', answeredBy: 'ada' }])
     expect((await agent.prompts()).at(-1)?.prompt).toContain('Answer: the blue one')
     await agent.machine.close()
   })

@@ -1,13 +1,12 @@
 import { isNotesProtocol } from '../../contract/way.ts'
-import { eq } from 'drizzle-orm'
 import { RalphError } from '../../contract/errors.ts'
 import type { StartRalphMode, StopWhen } from '../../contract/fleet/sprint.ts'
-import { agents, type AgentRow } from '../database/agent.ts'
+import type { AgentRow } from '../database/agent.ts'
 import { createNotesProgress } from './new-progress.ts'
 import type { Requester, Fleet } from '../fleet/fleet.ts'
 import { dispatchNext } from './dispatch.ts'
 import { createFleetSprint, detectProjectChecks, applyStop } from './sprints.ts'
-import { agentTransaction, notFoundError, readSprintRow } from '../fleet/transaction.ts'
+import { agentTransaction, readAgentRow, readSprintRow } from '../fleet/transaction.ts'
 
 export type RalphModeStart = { readonly agent: AgentRow; readonly sprintId: string }
 
@@ -21,13 +20,12 @@ export async function startRalphMode(
   options: StartRalphMode,
   by: Requester,
 ): Promise<RalphModeStart> {
-  const [agent] = await fleet.database.db.select().from(agents).where(eq(agents.id, agentId))
-  if (!agent) throw notFoundError('agent')
+  const agent = await readAgentRow(fleet, agentId)
   const { taskDescription, minIntervalMs = 0 } = options
   const { directory } = await fleet.machines.ask(agent.machineId, 'ralph-mode-setup', { agentId, taskDescription })
   const sprintId = fleet.newId()
   const progress = createNotesProgress(sprintId, options)
-  const detectedChecks = await detectProjectChecks(fleet, agentId, progress)
+  const detectedChecks = await detectProjectChecks(fleet, agent, progress)
   const fields = {
     notesFolder: directory,
     inRalphMode: true,
@@ -36,7 +34,7 @@ export async function startRalphMode(
     ralphModeMinIntervalMs: minIntervalMs,
   }
   await createFleetSprint(fleet, agentId, { id: sprintId, progress, detectedChecks, by, fields, ...options })
-  return { agent: await readAgent(fleet, agentId), sprintId }
+  return { agent: await readAgentRow(fleet, agentId), sprintId }
 }
 
 /** Stops the turn as chosen, cancels queued prompts of the loop, and removes the lock once the turn is over. */
@@ -48,11 +46,5 @@ export async function stopRalphMode(fleet: Fleet, agentId: string, when: StopWhe
     await applyStop(t, sprint, { as: 'interrupted', when, by })
     await dispatchNext(t)
   })
-  return readAgent(fleet, agentId)
-}
-
-async function readAgent(fleet: Fleet, agentId: string): Promise<AgentRow> {
-  const [agent] = await fleet.database.db.select().from(agents).where(eq(agents.id, agentId))
-  if (!agent) throw notFoundError('agent')
-  return agent
+  return readAgentRow(fleet, agentId)
 }

@@ -23,16 +23,16 @@ export async function updateReadModels(t: AgentTransaction, sprint: SprintRow, b
 /** A sprint has at most one open question, the one in its progress. */
 async function updateQuestion(t: AgentTransaction, sprint: SprintRow): Promise<void> {
   const { humanNeeded, status } = sprint.progress
-  const asked = status === 'needs-human' ? humanNeeded : undefined
+  const openQuestion = status === 'needs-human' ? humanNeeded : undefined
   const isOpen = and(eq(questions.sprintId, sprint.id), eq(questions.status, 'open'))
   const [open] = await t.tx.db.select().from(questions).where(isOpen)
-  if (open && asked && open.askedAt === asked.askedAt) return
+  if (open && openQuestion && open.askedAt === openQuestion.askedAt) return
   if (open) {
     await t.tx.db.update(questions).set({ status: 'superseded' }).where(eq(questions.id, open.id))
     await recordRowChanges(t, { kind: 'question', agentId: t.agent.id, questionId: open.id })
   }
-  if (!asked) return
-  const { reason, details, options = null, default: defaultAnswer = null, askedAt } = asked
+  if (!openQuestion) return
+  const { reason, details, options = null, default: defaultAnswer = null, askedAt } = openQuestion
   const id = t.fleet.newId()
   const iteration = sprint.progress.stats.currentIteration
   const question = { reason, details, options, defaultAnswer, askedAt, iteration }

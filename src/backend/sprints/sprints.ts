@@ -8,7 +8,7 @@ import type { Fact } from '../../loop/core/fact.ts'
 import { agents, type AgentRow } from '../database/agent.ts'
 import { agentPrompts } from '../database/agent-prompt.ts'
 import { questions } from '../database/question.ts'
-import { sprintOrders, sprints, type OrderRow, type SprintRow } from '../database/sprint.ts'
+import { sprintOrders, sprints, type SprintRow } from '../database/sprint.ts'
 import { accountLimits } from '../database/usage.ts'
 import { recordRowChanges } from '../feed/event-log.ts'
 import { interruptPrompt } from './orders.ts'
@@ -18,11 +18,13 @@ import type { Requester, Fleet } from '../fleet/fleet.ts'
 import type { ObservedRequest } from '../fleet/observed.ts'
 import { confinePlan, mayLeaveCell } from '../fleet/sprint-rights.ts'
 import { dispatchNext } from './dispatch.ts'
+import { endOpenWaits } from './waits.ts'
 import { applyFact } from './facts.ts'
 import {
   agentTransaction,
   findRunningPrompt,
   notFoundError,
+  readAgentRow,
   readSprintRow,
   sprintTransaction,
   transaction,
@@ -43,20 +45,18 @@ export async function startSprint(
 ): Promise<SprintRow> {
   const id = fleet.newId()
   const progress = createPlannedProgress(fleet, id, options)
-  const detectedChecks = await detectProjectChecks(fleet, agentId, progress)
+  const detectedChecks = await detectProjectChecks(fleet, await readAgentRow(fleet, agentId), progress)
   return createFleetSprint(fleet, agentId, { id, progress, detectedChecks, by, ...options })
 }
 
 /** Detects the checks of the project if the sprint names none. Returns none if the machine cannot tell. */
 export async function detectProjectChecks(
   fleet: Fleet,
-  agentId: string,
+  { id: agentId, machineId }: AgentRow,
   { doneWhen }: Progress,
 ): Promise<readonly Check[] | undefined> {
   if (doneWhen) return undefined
-  const [agent] = await fleet.database.db.select().from(agents).where(eq(agents.id, agentId))
-  if (!agent) throw notFoundError('agent')
-  const found = await fleet.machines.ask(agent.machineId, 'detect-checks', { agentId }).catch((error: unknown) => {
+  const found = await fleet.machines.ask(machineId, 'detect-checks', { agentId }).catch((error: unknown) => {
     fleet.logError(error, `checks of agent ${agentId}`)
     return undefined
   })
@@ -94,10 +94,14 @@ export const createFleetSprint = (fleet: Fleet, agentId: string, sprintStart: Sp
     const at = fleet.clock.now()
     const { detectedChecks } = sprintStart
     const fact = createStartedFact(at, progress.agent?.[0] ?? t.agent.program, detectedChecks)
-    if (startAt === undefined || startAt <= at) return applyStart(t, sprint, { id: 'start', fact })
-    const input = { sprintId: id, fact }
-    await fleet.engine.enqueue(t.tx, { id: `start:${id}`, kind: 'start-sprint', input, at: startAt })
-    return sprint
+    if (startAt !== undefined && startAt > at) {
+      const input = { sprintId: id, fact }
+      await fleet.engine.enqueue(t.tx, { id: `start:${id}`, kind: 'start-sprint', input, at: startAt })
+      return sprint
+    }
+    const started = await applyFact(t, sprint, { id: 'start', fact })
+    await dispatchNext(t)
+    return started
   })
 
 type NewSprintRow = Pick<SprintRow, 'id' | 'agentId' | 'progress' | 'startedBy' | 'startAt'>
@@ -134,16 +138,6 @@ const createStartedFact = (at: number, program: string, detectedChecks?: readonl
   agents: [program],
   ...(detectedChecks && { detectedChecks }),
 })
-
-export async function applyStart(
-  t: AgentTransaction,
-  sprint: SprintRow,
-  happened: { readonly id: string; readonly fact: StartedFact },
-): Promise<SprintRow> {
-  const started = await applyFact(t, sprint, happened)
-  await dispatchNext(t)
-  return started
-}
 
 /** Preempts the active sprint or refuses the start; interrupts a running prompt if the caller wants that. */
 async function preemptOrRefuse(t: AgentTransaction, ifBusy: NonNullable<SprintStart['ifBusy']>): Promise<void> {
@@ -182,12 +176,12 @@ const createStopFact = (fleet: Fleet, { as, when, by }: StopRequest): Fact => ({
 })
 
 export const pauseSprint = (fleet: Fleet, sprintId: string, when: StopWhen, by: Requester): Promise<SprintRow> =>
-  changeSprint(fleet, sprintId, { asked: { type: 'stop', as: 'paused', when } }, (t, sprint) =>
+  changeSprint(fleet, sprintId, { request: { type: 'stop', as: 'paused', when } }, (t, sprint) =>
     applyStop(t, sprint, { as: 'paused', when, by }),
   )
 
 export const stopSprint = (fleet: Fleet, sprintId: string, when: StopWhen, by: Requester): Promise<SprintRow> =>
-  changeSprint(fleet, sprintId, { asked: { type: 'stop', as: 'interrupted', when } }, (t, sprint) =>
+  changeSprint(fleet, sprintId, { request: { type: 'stop', as: 'interrupted', when } }, (t, sprint) =>
     applyStop(t, sprint, { as: 'interrupted', when, by }),
   )
 
@@ -200,8 +194,8 @@ export async function applyStop(
   { when, ...request }: StopRequest,
 ): Promise<SprintRow> {
   const isOpen = and(eq(sprintOrders.sprintId, sprint.id), eq(sprintOrders.status, 'open'))
-  const begun = await t.tx.db.select({ type: sprintOrders.type }).from(sprintOrders).where(isOpen)
-  const isAtWork = begun.some(({ type }) => type !== 'wait')
+  const openOrders = await t.tx.db.select({ type: sprintOrders.type }).from(sprintOrders).where(isOpen)
+  const isAtWork = openOrders.some(({ type }) => type !== 'wait')
   const fact = createStopFact(t.fleet, { ...request, when: isAtWork ? when : 'now' })
   return applyFact(t, await setResumeRequest(t, sprint, null), { id: t.fleet.newId(), fact })
 }
@@ -209,7 +203,7 @@ export async function applyStop(
 /** Resumes with the next iteration; if the machine has not yet confirmed the stop, as soon as it does. */
 export async function resumeSprint(fleet: Fleet, sprintId: string): Promise<SprintRow> {
   await forgetMachineLimit(fleet, sprintId)
-  return changeSprint(fleet, sprintId, { asked: { type: 'resume' } }, (t, sprint) => applyResume(t, sprint))
+  return changeSprint(fleet, sprintId, { request: { type: 'resume' } }, (t, sprint) => applyResume(t, sprint))
 }
 
 /** The machine of a parked sprint remembers the limit too. Without its answer it may wait again, which it then reports. */
@@ -238,28 +232,9 @@ async function applyResume(t: AgentTransaction, sprint: SprintRow): Promise<Spri
 /** A user does not want to wait for the usage limit: the key, the account or the program may have changed. */
 async function tryNow(t: AgentTransaction, sprint: SprintRow): Promise<SprintRow> {
   await t.tx.db.delete(accountLimits).where(eq(accountLimits.account, t.agent.account))
-  const isWait = and(
-    eq(sprintOrders.sprintId, sprint.id),
-    eq(sprintOrders.type, 'wait'),
-    eq(sprintOrders.status, 'open'),
-  )
-  let tried = sprint
-  for (const order of await t.tx.db.select().from(sprintOrders).where(isWait)) tried = await endWait(t, tried, order)
+  const tried = await endOpenWaits(t, sprint)
   await dispatchNext(t)
   return tried
-}
-
-/** Ends a wait that is open; the caller dispatches what comes next. */
-export async function endWait(
-  t: AgentTransaction,
-  sprint: SprintRow,
-  { id, order }: Pick<OrderRow, 'id' | 'order'>,
-): Promise<SprintRow> {
-  if (order.type !== 'wait') return sprint
-  const at = t.fleet.clock.now()
-  await t.tx.db.update(sprintOrders).set({ status: 'done', endedAt: at }).where(eq(sprintOrders.id, id))
-  const fact = { type: 'wait-ended' as const, at, iteration: order.iteration }
-  return applyFact(t, sprint, { id: `wait:${id}`, fact })
 }
 
 async function setResumeRequest(
@@ -294,7 +269,7 @@ async function reattachSprint(t: AgentTransaction, sprint: SprintRow): Promise<v
 
 /** Applies the answer and its consequences in one transaction, so restarts in between do not matter. */
 export const answerSprint = (fleet: Fleet, sprintId: string, answer: string, by: Requester): Promise<SprintRow> =>
-  changeSprint(fleet, sprintId, { asked: { type: 'answer', answer }, by }, async (t, sprint) => {
+  changeSprint(fleet, sprintId, { request: { type: 'answer', answer }, by }, async (t, sprint) => {
     if (sprint.status !== 'needs-human') throw new RalphError('NOT_RUNNING', 'there is no open question')
     const at = fleet.clock.now()
     const isOpen = and(eq(questions.sprintId, sprintId), eq(questions.status, 'open'))
@@ -313,7 +288,7 @@ export const messageSprint = (
   { text, now }: { readonly text: string; readonly now: boolean },
   by: Requester,
 ): Promise<SprintRow> =>
-  changeSprint(fleet, sprintId, { asked: { type: 'tell', text, now }, by }, (t, sprint) =>
+  changeSprint(fleet, sprintId, { request: { type: 'tell', text, now }, by }, (t, sprint) =>
     applyFact(t, sprint, {
       id: fleet.newId(),
       fact: { type: 'told', at: uniqueTime(t, sprint), text, now, by: by.name },
@@ -355,7 +330,7 @@ export async function restoreSprint(fleet: Fleet, sprintId: string, iteration: n
   return { saved }
 }
 
-type SprintChangeRequest = { readonly asked: ObservedRequest; readonly by?: Requester }
+type SprintChangeRequest = { readonly request: ObservedRequest; readonly by?: Requester }
 
 /**
  * Runs one transaction on a sprint, then dispatches what the agent can start. A sprint that `ralph run` controls is
@@ -364,7 +339,7 @@ type SprintChangeRequest = { readonly asked: ObservedRequest; readonly by?: Requ
 async function changeSprint(
   fleet: Fleet,
   sprintId: string,
-  { asked, by }: SprintChangeRequest,
+  { request, by }: SprintChangeRequest,
   run: (t: AgentTransaction, sprint: SprintRow) => Promise<SprintRow>,
 ): Promise<SprintRow> {
   const changed = await sprintTransaction(fleet, sprintId, async (t, sprint) => {
@@ -373,5 +348,5 @@ async function changeSprint(
     await dispatchNext(t)
     return after
   })
-  return changed ?? forwardRequest(fleet, sprintId, asked, by)
+  return changed ?? forwardRequest(fleet, sprintId, request, by)
 }

@@ -15,10 +15,10 @@ const maxAnnotationLength = 4000
 /** Formats a workflow command that GitHub Actions shows on the run, and on the file if one is given. */
 export function formatAnnotation(level: AnnotationLevel, text: string, { title, place }: AnnotationTarget): string {
   const properties = { file: place?.file, line: place?.line, col: place?.column, title }
-  const given = Object.entries(properties).flatMap(([name, value]) =>
+  const fields = Object.entries(properties).flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}=${escapeProperty(String(value))}`],
   )
-  return `::${level} ${given.join(',')}::${escapeData(clipLine(text, maxAnnotationLength))}`
+  return `::${level} ${fields.join(',')}::${escapeData(clipLine(text, maxAnnotationLength))}`
 }
 
 /** Escapes the text after the second `::`. The percent sign comes first; otherwise it would be escaped twice. */

@@ -4,7 +4,7 @@ import { noUsage } from '../../contract/outcome.ts'
 import type { IterationRecord } from '../../contract/progress.ts'
 import { formatJobSummary } from './job-summary.ts'
 
-const createIteration = (given: Partial<IterationRecord>): IterationRecord => ({
+const createIteration = (overrides: Partial<IterationRecord>): IterationRecord => ({
   number: 1,
   mode: 'executing',
   verdict: 'continue',
@@ -13,7 +13,7 @@ const createIteration = (given: Partial<IterationRecord>): IterationRecord => ({
   endedAt: noon + 90_000,
   costUsd: 0.5,
   usage: noUsage,
-  ...given,
+  ...overrides,
 })
 
 it('shows the final status, the totals, and every iteration', () => {

@@ -91,12 +91,12 @@ const markdownTable = (head: readonly string[], rows: readonly (readonly string[
 ]
 
 /** Foreign text on one line, with Markdown, HTML and mentions escaped. */
-const escapeMarkdownText = (said: string, most: number): string =>
-  clipLine(toOneLine(said), most)
+const escapeMarkdownText = (text: string, most: number): string =>
+  clipLine(toOneLine(text), most)
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll(/[\\`*_{}[\]|#~]/g, (sign) => `\\${sign}`)
     .replaceAll('@', '@\u200b')
 
 /** A backtick would end the code span, and a bar ends a table cell even inside code. */
-const markdownCode = (said: string): string => `\`${toOneLine(said).replaceAll('`', "'").replaceAll('|', '\\|')}\``
+const markdownCode = (text: string): string => `\`${toOneLine(text).replaceAll('`', "'").replaceAll('|', '\\|')}\``

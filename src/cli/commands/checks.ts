@@ -68,13 +68,13 @@ type HeldOut = {
 }
 
 /** Copies first and removes then: a crash in between loses nothing. */
-async function holdOut(given: string, { shelf, name: chosen, run }: HoldOut, io: Io): Promise<HeldOut> {
+async function holdOut(file: string, { shelf, name: chosen, run }: HoldOut, io: Io): Promise<HeldOut> {
   const project = realPath(io.cwd)
-  const from = resolve(io.cwd, given)
-  if (!exists(from)) throw new RalphError('FILE_NOT_FOUND', 'file not found', { place: { file: given } })
+  const from = resolve(io.cwd, file)
+  if (!exists(from)) throw new RalphError('FILE_NOT_FOUND', 'file not found', { place: { file: file } })
   const path = relative(project, realPath(from)).replaceAll('\\', '/')
   if (path === '' || path.startsWith('..') || path === '.git' || path.startsWith('.git/'))
-    throw new RalphError('USAGE', `checks hold-out: "${given}" is not a test inside the project`)
+    throw new RalphError('USAGE', `checks hold-out: "${file}" is not a test inside the project`)
   const name = chosen ?? slugFromGoal(basename(project))
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name))
     throw new RalphError('USAGE', `checks hold-out: "${name}" is not a valid name`, {

@@ -31,8 +31,8 @@ export const compileCommand = defineCommand({
   details:
     'A sprint that has already run keeps its history: changes in SPRINT.yaml update its configuration, and the command lists them.',
   examples: ['ralph compile', 'ralph compile auth --dry-run --json', 'ralph compile auth --fresh'],
-  async run({ values, positionals: [given] }, io) {
-    const { sprintDir: opened } = await findSprint(given, io)
+  async run({ values, positionals: [sprintArgument] }, io) {
+    const { sprintDir: opened } = await findSprint(sprintArgument, io)
     if (values['dry-run'] === true) return checkSprint(opened, values, io)
     const sprintDir = values.fresh === true ? await createFreshFolder(opened) : opened
     const { diagnostics, plan } = await compilePlan({ sprintDir, ...values }, io)

@@ -46,10 +46,10 @@ export const doctor = defineCommand({
   details:
     'Exits with 1 only if the sprint breaks a rule, or --backend finds something wrong; a program missing on the machine is a warning. See docs/guides/troubleshooting.md.',
   examples: ['ralph doctor', 'ralph doctor auth', 'ralph doctor auth --repair'],
-  async run({ values, positionals: [given] }, io) {
+  async run({ values, positionals: [sprintArgument] }, io) {
     if (values.alive === true) return examineLife(io)
     if (values.backend !== undefined) return examineDeployment(values.backend, values, io)
-    const sprintDir = given === undefined ? undefined : (await findSprint(given, io)).sprintDir
+    const sprintDir = sprintArgument === undefined ? undefined : (await findSprint(sprintArgument, io)).sprintDir
     const repaired =
       sprintDir !== undefined && values.repair === true ? await repairSprint({ sprintDir, now: io.now }) : []
     const machine = await examineMachine(sprintDir ?? io.cwd, io)

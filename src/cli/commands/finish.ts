@@ -52,10 +52,10 @@ Ralph runs no git hook, filter or signing program here, because the agent may ha
     'ralph finish auth --branch auth && git push origin auth',
     'gh pr create --title "Sign-in" --body "$(ralph finish auth --pr-body)"',
   ],
-  async run({ values, positionals: [given] }, io) {
+  async run({ values, positionals: [sprintArgument] }, io) {
     const isJson = values.json === true
     const target = parseTarget(values)
-    const sprint = await findSprint(given, io)
+    const sprint = await findSprint(sprintArgument, io)
     const progress = await requireProgress(sprint.sprintDir, io)
     refuseRunning(sprint)
     const shown = await readShownWork(sprint.sprintDir, progress, io)
@@ -86,8 +86,8 @@ type Values = {
 }
 
 function parseTarget(values: Values): CommitTarget | 'pr-body' | undefined {
-  const given = [values.commit, values.branch, values['pr-body']].filter((value) => value !== undefined)
-  if (given.length > 1) throw new RalphError('USAGE', 'finish: give one of --commit, --branch and --pr-body')
+  const targets = [values.commit, values.branch, values['pr-body']].filter((value) => value !== undefined)
+  if (targets.length > 1) throw new RalphError('USAGE', 'finish: give one of --commit, --branch and --pr-body')
   if (values.message !== undefined && values.message.trim() === '')
     throw new RalphError('USAGE', 'finish: --message is empty')
   if (values['pr-body'] === true) return 'pr-body'

@@ -48,9 +48,9 @@ export const logs = defineCommand({
   details:
     'Shows every attempt of the iteration, oldest first, then its checks with the output of red ones. Combine --tool and --errors to see failed calls of that tool.',
   examples: ['ralph logs', 'ralph logs auth --iteration 3 --errors', 'ralph logs auth --follow --tool Bash'],
-  async run({ values, positionals: [given] }, io) {
+  async run({ values, positionals: [sprintArgument] }, io) {
     const iteration = parsePositiveNumber(values.iteration, '--iteration')
-    const { sprintDir, name } = await findSprint(given, io)
+    const { sprintDir, name } = await findSprint(sprintArgument, io)
     const progress = await requireProgress(sprintDir, io)
     const chosen = iteration ?? (await findLastRecorded(sprintDir))
     const isComing = values.follow === true && readSprintOwner(sprintDir) !== undefined
@@ -58,7 +58,7 @@ export const logs = defineCommand({
     if (!isComing && !hasAny) throw noTranscript(await listRecordedIterations(sprintDir), iteration, name)
     let printed = 0
     const counting: Io = { ...io, print: (text) => (printed++, io.print(text)) }
-    await showLogs({ sprintDir, progress, given: iteration, first: chosen ?? 1, options: values }, counting)
+    await showLogs({ sprintDir, progress, iteration, first: chosen ?? 1, options: values }, counting)
     if (values.json !== true && values.tool === undefined) await showChecks(sprintDir, chosen ?? 1, counting)
     if (printed === 0 && values.json !== true) io.print(`no matching events in iteration ${chosen ?? 1}`)
     return 0
@@ -68,7 +68,7 @@ export const logs = defineCommand({
 /** What the checks of an iteration printed, and its tests by name. */
 async function showChecks(sprintDir: string, number: number, io: Io): Promise<void> {
   const redact = createSprintRedactor(sprintDir, io)
-  const found = (await readCheckResults(sprintDir)).filter(({ iteration }) => iteration === number)
+  const found = await readCheckResults(sprintDir, number)
   for (const line of found.flatMap((checks) => checkOutputLines(checks))) io.print(redact(line))
 }
 
@@ -87,15 +87,16 @@ type LogsContext = {
   readonly sprintDir: string
   readonly progress: Progress
   /** The only iteration to show; absent: the last one and all that follow. */
-  readonly given: number | undefined
+  readonly iteration: number | undefined
   readonly first: number
   readonly options: LogsFlags
 }
 
-async function showLogs({ sprintDir, progress, given, first, options }: LogsContext, io: Io): Promise<void> {
+async function showLogs({ sprintDir, progress, iteration, first, options }: LogsContext, io: Io): Promise<void> {
   const shown = new Set<string>()
   const next = async () => {
-    const numbers = given === undefined ? (await listRecordedIterations(sprintDir)).filter((n) => n >= first) : [given]
+    const numbers =
+      iteration === undefined ? (await listRecordedIterations(sprintDir)).filter((n) => n >= first) : [iteration]
     for (const number of numbers) {
       const found = (await listRecordedAttempts(sprintDir, number)).find(({ folder }) => !shown.has(folder))
       if (found) return found
@@ -115,7 +116,7 @@ async function showLogs({ sprintDir, progress, given, first, options }: LogsCont
         { ...options, isOver: async () => !isRunning() || (await next()) !== undefined },
         io,
       )
-    } else if (!mayCome || (given !== undefined && (await isIterationOver(sprintDir, given, io)))) return
+    } else if (!mayCome || (iteration !== undefined && (await isIterationOver(sprintDir, iteration, io)))) return
     else await sleep(pollIntervalMs)
   }
 }

@@ -28,8 +28,8 @@ export const prompt = defineCommand({
     json: { type: 'boolean', description: 'print {iteration, mode, step, prompt} as JSON' },
   },
   examples: ['ralph prompt', 'ralph prompt auth --mode reflecting'],
-  async run({ values, positionals: [given] }, io) {
-    const { sprintDir } = await findSprint(given, io)
+  async run({ values, positionals: [sprintArgument] }, io) {
+    const { sprintDir } = await findSprint(sprintArgument, io)
     const progress = await requireProgress(sprintDir, io)
     const due = choosePrompt(progress, values)
     const shared = await readTextIfExists(sharedContextPath(sprintDir))
@@ -53,11 +53,11 @@ function choosePrompt(progress: Progress, { mode, iteration }: PromptFlags) {
   return { ...due, number: number ?? due.number }
 }
 
-function parseMode(progress: Progress, given: string | undefined): Mode | undefined {
-  if (given === undefined) return undefined
+function parseMode(progress: Progress, word: string | undefined): Mode | undefined {
+  if (word === undefined) return undefined
   if (progress.phases)
     throw new RalphError('USAGE', '--mode works only for sprints with a goal; this sprint has phases')
-  const parsed = Mode.safeParse(given)
+  const parsed = Mode.safeParse(word)
   if (parsed.success) return parsed.data
-  throw new RalphError('USAGE', `--mode expects ${Mode.options.join(', ')}, not "${given}"`)
+  throw new RalphError('USAGE', `--mode expects ${Mode.options.join(', ')}, not "${word}"`)
 }

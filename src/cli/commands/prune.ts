@@ -19,8 +19,8 @@ export const prune = defineCommand({
   details: `Every run does this when it ends. "keep" in SPRINT.yaml says what stays; by default transcripts of 30 days and 200 checkpoints.
 The first checkpoint, that of the accepted iteration, and what a restore has replaced always stay. So does the journal.`,
   examples: ['ralph prune --dry-run', 'ralph prune auth'],
-  async run({ values, positionals: [given] }, io) {
-    const { sprintDir } = await findSprint(given, io)
+  async run({ values, positionals: [sprintArgument] }, io) {
+    const { sprintDir } = await findSprint(sprintArgument, io)
     const progress = await requireProgress(sprintDir, io)
     const isDry = values['dry-run'] === true
     const options = { ...resolveSprintWorkspace(sprintDir, progress, io), progress, now: io.now() }

@@ -11,6 +11,7 @@ import type { Io } from '../io/io.ts'
 import { findIterationAgent } from '../sprint/iteration-agent.ts'
 import {
   isAttemptRunning,
+  listOpenAttempts,
   listRecordedAttempts,
   listRecordedIterations,
   openAttemptReader,
@@ -62,8 +63,8 @@ export const report = defineCommand({
   details: `The page is self-contained, without scripts or external files: timeline, cost and time, checks by iteration, receipts, steps,
 and foldable diffs and transcripts. Long ones are truncated; "ralph diff" and "ralph logs" show all of it. An existing file is replaced.`,
   examples: ['ralph report', 'ralph report auth --markdown | gh pr edit --body-file -'],
-  async run({ values, positionals: [given] }, io) {
-    const { sprintDir } = await findSprint(given, io)
+  async run({ values, positionals: [sprintArgument] }, io) {
+    const { sprintDir } = await findSprint(sprintArgument, io)
     const progress = await requireProgress(sprintDir, io)
     const isMarkdown = values.markdown === true
     const file = resolveReportFile(values.output ?? (isMarkdown ? '-' : join(sprintDir, 'report.html')), io)
@@ -155,6 +156,7 @@ async function readIterationTranscripts(
   const shown = new Set(iterations.map(({ number }) => number))
   const numbers = (await listRecordedIterations(sprintDir)).filter((number) => shown.has(number)).toReversed()
   const transcripts = new Map<number, string[]>()
+  const open = await listOpenAttempts(sprintDir)
   let room = bounds.allTranscripts
   for (const number of numbers) {
     if (room <= 0) {
@@ -163,7 +165,7 @@ async function readIterationTranscripts(
     }
     const agent = findIterationAgent({ ...progress, iterations: [...iterations] }, number)
     const lines: string[] = []
-    for (const attempt of await listRecordedAttempts(sprintDir, number)) {
+    for (const attempt of await listRecordedAttempts(sprintDir, number, open)) {
       lines.push(...(await attemptLogLines(attempt, { agent, redact })), '')
     }
     room -= lines.reduce((length, line) => length + line.length, 0)

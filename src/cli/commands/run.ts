@@ -8,7 +8,7 @@ import { showDryRun } from '../run/preflight.ts'
 import { readGoal } from '../run/read-goal.ts'
 import { runInTerminal } from '../run/run-in-terminal.ts'
 import { startInBackground, type RunFlags } from '../run/start-in-background.ts'
-import { compileSprint, compileSprintText, printDiagnostics } from '../sprint/compile-sprint.ts'
+import { compileSprint, printDiagnostics } from '../sprint/compile-sprint.ts'
 import { sprintName } from '../sprint/find-sprint.ts'
 import { loadProgress } from '../sprint/sprint-state.ts'
 
@@ -105,11 +105,11 @@ A finished sprint runs its checks again and reports the result.`,
       'ralph run auth --budget-usd 40',
       'ralph run --goal @GOAL.md --check "make test" --detach',
     ],
-    run: async ({ values, positionals: [given] }, io) => {
+    run: async ({ values, positionals: [argument] }, io) => {
       parseLimits(values)
       if (values.resume === true && values.new === true) throw new RalphError('USAGE', 'use one of --resume and --new')
       const request = {
-        given,
+        argument,
         goal: await readGoal(values, io),
         again: values.resume === true ? ('resume' as const) : values.new === true ? ('new' as const) : undefined,
         json: values.json,
@@ -129,10 +129,7 @@ export const resume = createRunCommand('resume', 'Resume a sprint (same as run)'
 /** Compiles the plan of a sprint, or of a goal that has none yet, and shows it with the preflight. */
 async function dryRun(request: SprintRequest, values: RunValues, io: Io): Promise<number> {
   const planned = await planSprint(request, io)
-  const { progress, diagnostics } =
-    planned.text === undefined
-      ? await compileSprint(planned.sprintDir, values, io)
-      : compileSprintText(planned.sprintDir, planned.text, values, io)
+  const { progress, diagnostics } = await compileSprint(planned.sprintDir, { ...values, text: planned.text }, io)
   if (values.json !== true) printDiagnostics(diagnostics, io)
   if (!progress) {
     if (values.json === true) io.print(JSON.stringify({ valid: false, diagnostics }))

@@ -34,12 +34,12 @@ export const status = defineCommand({
   },
   details: 'Without a name, lists all sprints of this project, as "ralph list" does.',
   examples: ['ralph status', 'ralph status auth --all', 'ralph status auth --json'],
-  async run({ values: { all, json, ...values }, positionals: [given] }, io) {
+  async run({ values: { all, json, ...values }, positionals: [sprintArgument] }, io) {
     const before = parsePositiveNumber(values.before, '--before')
     if (before !== undefined && all !== true) throw new RalphError('USAGE', 'status: --before needs --all')
-    if (given === undefined && all === true) throw new RalphError('USAGE', 'status: --all needs a sprint')
-    if (given === undefined) await showAll(json === true, io)
-    else await showOne(await findSprint(given, io), { all: all === true, json: json === true, before }, io)
+    if (sprintArgument === undefined && all === true) throw new RalphError('USAGE', 'status: --all needs a sprint')
+    if (sprintArgument === undefined) await showAll(json === true, io)
+    else await showOne(await findSprint(sprintArgument, io), { all: all === true, json: json === true, before }, io)
     return 0
   },
 })

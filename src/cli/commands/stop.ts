@@ -25,9 +25,9 @@ const createStopCommand = (name: 'pause' | 'stop', as: StopStatus, summary: stri
     options,
     details: 'Without a name, acts on the sprint that is running. Resume it with: ralph run',
     examples: [`ralph ${name}`, `ralph ${name} auth --now`],
-    async run({ values, positionals: [given] }, io) {
+    async run({ values, positionals: [sprintArgument] }, io) {
       const when = parseStopWhen(values)
-      const sprint = await findSprint(given, io, isRunning)
+      const sprint = await findSprint(sprintArgument, io, isRunning)
       const owner = await requestStop(sprint, { as, when }, io)
       io.print(
         values.json === true ? JSON.stringify({ requested: as, when }) : `asked ${owner}: ${name} ${wording[when]}`,
@@ -45,13 +45,13 @@ const wording: Readonly<Record<StopMoment, string>> = {
 }
 
 function parseStopWhen(values: StopFlags): StopMoment {
-  const given = [
+  const moments = [
     ...(values['after-iteration'] === true ? ['iteration' as const] : []),
     ...(values['after-turn'] === true ? ['turn' as const] : []),
     ...(values.now === true ? ['now' as const] : []),
   ]
-  if (given.length > 1) throw new RalphError('USAGE', 'use one of --after-iteration, --after-turn, --now')
-  return given[0] ?? 'iteration'
+  if (moments.length > 1) throw new RalphError('USAGE', 'use one of --after-iteration, --after-turn, --now')
+  return moments[0] ?? 'iteration'
 }
 
 export const pause = createStopCommand('pause', 'paused', 'Pause a running sprint')

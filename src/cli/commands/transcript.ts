@@ -38,10 +38,10 @@ export const transcript = defineCommand({
     'ralph transcript .claude/sprints/2026-11-15_auth/transcripts/iteration-3.jsonl',
     'ralph transcript recorded.jsonl --agent codex --exit SIGTERM --json',
   ],
-  async run({ values, positionals: [given = ''] }, io) {
+  async run({ values, positionals: [fileArgument = ''] }, io) {
     const driver = getDriver(values.agent ?? 'command')
-    const said = values.exit === undefined ? undefined : parseExit(values.exit)
-    const file = assertReadableFile(resolve(io.cwd, given), given)
+    const exit = values.exit === undefined ? undefined : parseExit(values.exit)
+    const file = assertReadableFile(resolve(io.cwd, fileArgument), fileArgument)
     const noted = await readNotedExit(file)
     // Shown only once something in the file comes from an agent.
     const held: string[] = []
@@ -53,8 +53,8 @@ export const transcript = defineCommand({
       if (isTranscript) for (const line of held.splice(0)) io.print(line)
     })
     await readFileLines(file, reading.line)
-    if (!isTranscript) throw notATranscript(given)
-    const outcome = reading.end({ ...noted, ...said })
+    if (!isTranscript) throw notATranscript(fileArgument)
+    const outcome = reading.end({ ...noted, ...exit })
     if (values.json === true) io.print(JSON.stringify(encodeOutcome(outcome)))
     else {
       printer.end(outcome)
@@ -67,14 +67,14 @@ export const transcript = defineCommand({
 /** The output of an attempt, which may be plain text. */
 const isRecorded = (file: string): boolean => basename(file) === attemptFiles.stdout
 
-const notATranscript = (given: string): RalphError =>
+const notATranscript = (shownPath: string): RalphError =>
   new RalphError('FILE_UNREADABLE', 'this is not the transcript of an agent', {
-    place: { file: given },
+    place: { file: shownPath },
     hint: 'transcripts are in the folder transcripts of a sprint; name the agent with --agent to show it anyway',
   })
 
-function assertReadableFile(path: string, given: string): string {
-  const place = { file: given }
+function assertReadableFile(path: string, shownPath: string): string {
+  const place = { file: shownPath }
   if (!exists(path)) throw new RalphError('FILE_NOT_FOUND', 'file not found', { place })
   if (isFolder(path)) throw new RalphError('FILE_UNREADABLE', 'this is a folder, not a file', { place })
   return realPath(path)
@@ -100,8 +100,8 @@ function parseExit(text: string): Pick<Exit, 'code' | 'signal'> {
   const names = Object.keys(constants.signals)
   const signal = names.find((name) => name === text || name === `SIG${text}`)
   if (signal !== undefined) return { code: null, signal }
-  const meant = findNearestWord(text, names)
+  const suggestion = findNearestWord(text, names)
   throw new RalphError('USAGE', `--exit expects an exit code from 0 to 255 or a signal, not "${text}"`, {
-    hint: meant ? `did you mean ${meant}?` : 'such as 1 or SIGTERM',
+    hint: suggestion ? `did you mean ${suggestion}?` : 'such as 1 or SIGTERM',
   })
 }

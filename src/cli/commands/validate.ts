@@ -15,14 +15,14 @@ export const validate = defineCommand({
     json: { type: 'boolean', description: 'print {valid, errors, warnings} as JSON' },
   },
   examples: ['ralph validate .claude/workflows/release.yaml'],
-  async run({ values, positionals: [given = ''] }, io) {
-    const file = resolve(io.cwd, given)
+  async run({ values, positionals: [fileArgument = ''] }, io) {
+    const file = resolve(io.cwd, fileArgument)
     const text = await readTextIfExists(file)
     if (text === undefined) {
-      throw new RalphError('FILE_NOT_FOUND', 'file not found', { place: { file: given } })
+      throw new RalphError('FILE_NOT_FOUND', 'file not found', { place: { file: fileArgument } })
     }
     const { diagnostics } = validateWorkflow(
-      { file: given, text },
+      { file: fileArgument, text },
       { ...compileInputs(join(file, '..'), io), strict: values.strict === true },
     )
     const valid = !diagnostics.some(isErrorDiagnostic)
@@ -31,7 +31,7 @@ export const validate = defineCommand({
       io.print(JSON.stringify({ valid, errors, warnings: diagnostics.filter((found) => !isErrorDiagnostic(found)) }))
     } else {
       printDiagnostics(diagnostics, io)
-      if (valid) io.print(`${given} is valid`)
+      if (valid) io.print(`${fileArgument} is valid`)
     }
     return valid ? 0 : 1
   },

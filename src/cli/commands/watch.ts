@@ -36,8 +36,8 @@ On a terminal, the keys of "ralph run" work here too. Ctrl-C exits; the sprint c
 answer it here and resume the sprint in the background.
 A sprint that is not running is shown once.`,
   examples: ['ralph watch', 'ralph watch auth --json | jq .type'],
-  async run({ values, positionals: [given] }, io) {
-    const sprint = await findSprint(given, io, (dir) => readSprintOwner(dir) !== undefined)
+  async run({ values, positionals: [sprintArgument] }, io) {
+    const sprint = await findSprint(sprintArgument, io, (dir) => readSprintOwner(dir) !== undefined)
     const canAsk = values.json !== true && values.plain !== true
     for (;;) {
       const progress = await requireProgress(sprint.sprintDir, io)
@@ -53,8 +53,9 @@ A sprint that is not running is shown once.`,
 /** Asks the open question of a sprint that is not running, and resumes the sprint in the background. True if it runs again. */
 async function answerAndResume(sprint: FoundSprint, io: Io): Promise<boolean> {
   if (readSprintOwner(sprint.sprintDir) !== undefined) return false
-  const asked = await askQuestion(await requireProgress(sprint.sprintDir, io), sprint, io)
-  if (asked === 'later' || (await askYesOrNo('Resume the sprint in the background?', io, 'yes')) !== 'yes') return false
+  const answered = await askQuestion(await requireProgress(sprint.sprintDir, io), sprint, io)
+  if (answered === 'later' || (await askYesOrNo('Resume the sprint in the background?', io, 'yes')) !== 'yes')
+    return false
   // The terminal where it ran may have resumed it by now.
   if (readSprintOwner(sprint.sprintDir) !== undefined) return true
   const started = await startInBackground(sprint.sprintDir, {}, io)
@@ -87,7 +88,7 @@ async function watchRunningSprint({ sprintDir, name, json, plain, ...loaded }: W
   const view = live ?? openPlain()
   const leaving = new AbortController()
   const stopSignals = onExitSignals(() => leaving.abort())
-  const stopKeys = live && keysOf(live)
+  const stopKeys = live && bindKeys(live)
   try {
     const watched = await watchSprint({
       sprintDir,
@@ -121,7 +122,7 @@ async function watchRunningSprint({ sprintDir, name, json, plain, ...loaded }: W
       steps: (id) => progress.dynamicSteps.find((step) => step.id === id)?.prompt,
     })
   }
-  function keysOf(opened: LiveView): () => void {
+  function bindKeys(opened: LiveView): () => void {
     const run = createRemoteRun(sprintDir, opened.footer, io.now)
     return attachKeys({ view: opened, run, sprintDir, progress: current, leave: () => leaving.abort() }, io)
   }

@@ -27,10 +27,12 @@ export async function findTemplate(name: string): Promise<SprintTemplate> {
   const found = known.find((template) => template.name === name)
   if (found) return found
   const names = known.map((template) => template.name)
-  const meant = findNearestWord(name, names)
+  const suggestion = findNearestWord(name, names)
   throw new RalphError('USAGE', `init: unknown template "${name}"`, {
     hint:
-      meant === undefined ? `templates: ${names.join(', ')}` : `did you mean ${meant}? Templates: ${names.join(', ')}`,
+      suggestion === undefined
+        ? `templates: ${names.join(', ')}`
+        : `did you mean ${suggestion}? Templates: ${names.join(', ')}`,
   })
 }
 

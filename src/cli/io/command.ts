@@ -29,7 +29,7 @@ type CommandDeclaration<O extends CommandOptions> = CommandAbout & {
   readonly options?: O
   /** Resolves with the exit code. */
   readonly run: (
-    given: { readonly values: CommandValues<O>; readonly positionals: readonly string[] },
+    parsed: { readonly values: CommandValues<O>; readonly positionals: readonly string[] },
     io: Io,
   ) => Promise<number>
 }
@@ -77,10 +77,10 @@ function parseCommandArgs(name: string, args: readonly string[], options: Comman
 }
 
 function usageHint(name: string, message: string, options: CommandOptions): string {
-  const given = /'--([^'=\s]+)/.exec(message)?.[1]
-  const meant = given === undefined ? undefined : findNearestWord(given, Object.keys(options))
+  const typed = /'--([^'=\s]+)/.exec(message)?.[1]
+  const suggestion = typed === undefined ? undefined : findNearestWord(typed, Object.keys(options))
   const see = `see: ralph ${name} --help`
-  return meant && meant !== given ? `did you mean --${meant}? ${see}` : see
+  return suggestion && suggestion !== typed ? `did you mean --${suggestion}? ${see}` : see
 }
 
 function assertPositionalCount(declared: CommandAbout, positionals: readonly string[]): void {

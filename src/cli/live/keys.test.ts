@@ -33,7 +33,7 @@ it.each([
   ['t, a text and Enter tell it, also if it contains other keys', ['t', 's', 't', 'o', 'p', '\r'], ['tell stop']],
   ['Backspace takes a whole emoji', ['t', 'a', '👩‍💻', '\u007f', '\r'], ['tell a']],
   ['Esc cancels what was typed', ['t', 'x', '\u001b', 'p'], ['pause']],
-  ['an empty text is not told', ['t', ' ', '\r'], []],
+  ['an empty text is not sent', ['t', ' ', '\r'], []],
   ['arrows are no text', ['t', 'a', '\u001b[A', 'b', '\r'], ['tell ab']],
   ['unknown keys do nothing', ['x', 'constructor'], []],
 ])('%s', (_, keys, done) => {

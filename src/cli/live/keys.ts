@@ -23,9 +23,9 @@ type KeyMode = { readonly kind: 'keys' } | { readonly kind: 'stop' } | { readonl
 /** Turns key presses into actions: single keys, the stop menu, and a line of text for the agent. */
 export function createKeyHandler(actions: KeyActions): (input: string) => void {
   let typing: KeyMode = { kind: 'keys' }
-  const back = (said: string) => {
+  const back = (footer: string) => {
     typing = { kind: 'keys' }
-    actions.notify(said)
+    actions.notify(footer)
   }
   const onKey: Readonly<Record<string, () => void>> = {
     p: () => back(actions.pause()),

@@ -13,7 +13,7 @@ export type LiveViewState = {
   /** The current activity and its start. */
   readonly doing?: { readonly text: string; readonly since: number }
   /** The agent's last message. */
-  readonly said?: string
+  readonly lastText?: string
   readonly checks: ReadonlyMap<string, 'running' | 'passed' | 'failed'>
   /** The last notice: a refusal, a warning, a failure. */
   readonly notice?: string
@@ -123,6 +123,6 @@ function changesByAgentEvent(event: Extract<SprintEvent, { type: 'agent' }>['eve
   if (event.kind === 'tool') return { doing: { text: 'thinking', since: at } }
   if (event.kind === 'retry') return { notice: describeRetry(event.reason) }
   if (event.kind !== 'text') return {}
-  const said = spokenText(event.text)
-  return said === '' ? {} : { said }
+  const text = spokenText(event.text)
+  return text === '' ? {} : { lastText: text }
 }

@@ -25,20 +25,20 @@ describe('the live view on a terminal', () => {
       project: '/p',
     })
     columns = 60
-    view.footer('told')
+    view.footer('hint')
     const resized = printed.at(-1) ?? ''
     view.close()
     view.close()
 
     expect(resized.startsWith('\u001b[2J\u001b[H\r\u001b[2Kralph')).toBe(true)
-    expect(resized.endsWith('told')).toBe(true)
+    expect(resized.endsWith('hint')).toBe(true)
     expect(printed.filter((text) => text === '\n\u001b[?25h')).toHaveLength(1)
   })
 
   it('leaves no question on the screen that is printed below', () => {
-    const asked = { reason: 'Which database?', details: 'Both exist.', askedAt: noon }
+    const question = { reason: 'Which database?', details: 'Both exist.', askedAt: noon }
     const { io, printed } = createTestIo()
-    const progress = () => buildProgress({ status: 'needs-human', humanNeeded: asked })
+    const progress = () => buildProgress({ status: 'needs-human', humanNeeded: question })
     createLiveView(io, { progress, agent: 'claude', project: '/p' }).close()
 
     expect(printed.filter((text) => text.includes('Which database?'))).toHaveLength(1)

@@ -12,7 +12,7 @@ const labelWidth = 11
 
 /** What is happening now: the question, the tool, the agent's message, the wait, the checks, the hooks. */
 export function nowLines(state: LiveViewState, { paint, now, project }: DrawContext, width: number): string[] {
-  const { progress, doing, said, waitingUntil } = state
+  const { progress, doing, lastText, waitingUntil } = state
   const room = width - labelWidth
   const label = (name: string, text: string) => `${paint.dim(padTo(name, labelWidth))}${text}`
   const isWaiting = waitingUntil !== undefined && waitingUntil > now
@@ -34,7 +34,7 @@ export function nowLines(state: LiveViewState, { paint, now, project }: DrawCont
     ...(isWaiting
       ? [label('waiting', fitText(`next attempt in ${formatDurationShort(waitingUntil - now)}, at ${at}`, room))]
       : []),
-    ...(said === undefined ? [] : [label('', paint.dim(fitText(`“${said}”`, room)))]),
+    ...(lastText === undefined ? [] : [label('', paint.dim(fitText(`“${lastText}”`, room)))]),
     ...checkLine(state, label, paint, room),
     ...hookLine(progress, label, paint, room),
   ]

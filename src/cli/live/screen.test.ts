@@ -9,7 +9,7 @@ import { fitPainted, measureWidth, wrapText } from '../io/width.ts'
 
 const paint = createPaint(false)
 
-const createBusyState = (given: Partial<Progress> = {}): LiveViewState => {
+const createBusyState = (overrides: Partial<Progress> = {}): LiveViewState => {
   const progress = buildProgress({
     status: 'in-progress',
     goal: 'Build JWT authentication: registration, login, refresh, logout',
@@ -32,7 +32,7 @@ const createBusyState = (given: Partial<Progress> = {}): LiveViewState => {
     doneWhen: [{ run: 'npm test', timeout: 1, eachIteration: false, protect: false }],
     stats: { maxIterations: 40, costUsd: 3.18, activeMs: 2_460_000, updatedAt: noon + 1000 },
     limits: { usd: 10 },
-    ...given,
+    ...overrides,
   })
   const started = applyLiveEvent(
     createLiveState(progress, 'claude', noon),
@@ -113,7 +113,7 @@ describe('the live view', () => {
       sprintId: 'a-rather-long-name-for-a-sprint-that-goes-on-and-on',
     })
     const lines = renderScreen(
-      { ...wide, notice: '8 refused: npm test '.repeat(9), said: '日本語'.repeat(60) },
+      { ...wide, notice: '8 refused: npm test '.repeat(9), lastText: '日本語'.repeat(60) },
       columns,
     )
 
@@ -131,12 +131,12 @@ describe('the live view', () => {
   })
 
   it('shows the open question with its details', () => {
-    const asked = createBusyState({
+    const asking = createBusyState({
       status: 'needs-human',
       humanNeeded: { reason: 'Which database?', details: 'Both exist', askedAt: noon },
     })
 
-    expect(renderScreen(asked, 100).join('\n')).toMatch(/\? Which database\?[\s\S]*Both exist/)
+    expect(renderScreen(asking, 100).join('\n')).toMatch(/\? Which database\?[\s\S]*Both exist/)
   })
 
   it('shows which checks pass, fail and run', () => {
@@ -153,11 +153,11 @@ describe('the live view', () => {
     expect(renderScreen(failed, 100).join('\n')).toContain('✗ npm test')
   })
   it('fills the rest of a terminal with recent events, the newest at the bottom', () => {
-    const told = Array.from({ length: 200 }, (_, n) => n).reduce(
+    const busy = Array.from({ length: 200 }, (_, n) => n).reduce(
       (state, n) => applyLiveEvent(state, { type: 'note', level: 'info', text: `note ${n}` }, noon),
       createBusyState(),
     )
-    const lines = renderScreen(told, 100, 30)
+    const lines = renderScreen(busy, 100, 30)
 
     expect(lines).toHaveLength(29)
     expect(lines.slice(-5)).toEqual([

@@ -23,8 +23,8 @@ export function renderLiveScreen(state: LiveViewState, draw: DrawContext): strin
   const keys = keyLines(state, draw)
   const room = rows - 1 - head.length - 1 - keys.length
   if (room < 3) return [...head.filter((line) => line !== ''), ...keys].filter((line) => line !== '').slice(0, rows - 1)
-  const { said, ...silent } = state
-  const body = bodyLines(rows < tallRows && said !== undefined ? state : silent, draw, room)
+  const { lastText, ...silent } = state
+  const body = bodyLines(rows < tallRows && lastText !== undefined ? state : silent, draw, room)
   return [...head, '', ...body, ...logSection(state, draw, room - body.length), ...keys]
 }
 

@@ -117,7 +117,7 @@ async function openDiff({ sprintDir, progress, io }: BrowsedSprint, range: Itera
 
 async function openChecks({ sprintDir, io }: BrowsedSprint, number: number): Promise<OverlayContent> {
   const redact = createSprintRedactor(sprintDir, io)
-  const found = (await readCheckResults(sprintDir)).filter(({ iteration }) => iteration === number)
+  const found = await readCheckResults(sprintDir, number)
   const lines = found.flatMap((checks) => checkOutputLines(checks)).map((line) => redact(line))
   return { kind: 'text', title: `checks of iteration ${number}`, lines: orNone(lines) }
 }

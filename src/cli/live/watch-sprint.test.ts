@@ -12,9 +12,9 @@ import type { Progress } from '../../contract/progress.ts'
 import { watchRequests, type RunRequest } from '../../storage/sprint/requests.ts'
 import { createRemoteRun, watchSprint } from './watch-sprint.ts'
 
-async function createRunningSprint(given: Partial<Progress> = {}) {
+async function createRunningSprint(overrides: Partial<Progress> = {}) {
   const dir = createTestFolder()
-  const sprint = await openOwnedSprint(dir, { doneWhen: [buildCheck()], ...given })
+  const sprint = await openOwnedSprint(dir, { doneWhen: [buildCheck()], ...overrides })
   onTestFinished(() => sprint.close().catch(() => {}))
   return { dir, ...sprint }
 }
@@ -137,11 +137,11 @@ it("does not end when an agent deletes the sprint's lock", async () => {
 it('asks the owner to stop, to pause and to message the agent', async () => {
   const dir = createTestFolder()
   const got: RunRequest[] = []
-  const said: string[] = []
+  const notes: string[] = []
   onTestFinished(await watchRequests(dir, (request) => got.push(request)))
   const run = createRemoteRun(
     dir,
-    (text) => said.push(text),
+    (text) => notes.push(text),
     () => noon,
   )
   run.send({ type: 'stop-requested', at: noon, as: 'paused', when: 'iteration' })
@@ -153,7 +153,7 @@ it('asks the owner to stop, to pause and to message the agent', async () => {
     { type: 'stop', as: 'paused', when: 'iteration' },
     { type: 'tell', text: 'hurry', now: false },
   ])
-  expect(said).toEqual([])
+  expect(notes).toEqual([])
 })
 
 it('ignores a damaged line at the end', async () => {

@@ -80,12 +80,12 @@ const isSprintOwnerGone = (sprintDir: string, { status }: Progress): boolean =>
 
 /** Controls a run in another process through its request files. */
 export function createRemoteRun(sprintDir: string, say: (text: string) => void, now: () => number): SprintRun {
-  const unheard = () =>
+  const showNoResponse = () =>
     say('the process that runs the sprint does not respond; it will find the request when it continues')
   return {
     send: (fact) => {
       const request = toRequest(fact)
-      if (request) postRequest(sprintDir, request, now()).then((taken) => taken || unheard(), unheard)
+      if (request) postRequest(sprintDir, request, now()).then((taken) => taken || showNoResponse(), showNoResponse)
     },
     done: new Promise(() => {}),
   }

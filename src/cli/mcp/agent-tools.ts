@@ -25,7 +25,7 @@ export const createAgentTools = (token: string | undefined, env: Io['env']): Mcp
     name: 'report_progress',
     description: 'Reports the work of this iteration. The sprint continues with the next iteration.',
     input: z.object({ summary, ...steps }),
-    run: (given) => saveToolReport({ token, env }, { goal: { status: 'continue', ...given } }),
+    run: (report) => saveToolReport({ token, env }, { goal: { status: 'continue', ...report } }),
   }),
   defineTool({
     name: 'ask_human',
@@ -38,10 +38,10 @@ export const createAgentTools = (token: string | undefined, env: Io['env']): Mcp
       ...steps,
     }),
     run: ({ completedStepIds, pendingSteps, ...humanNeeded }) => {
-      const asked = { status: 'needs-human', summary: humanNeeded.reason, humanNeeded }
+      const report = { status: 'needs-human', summary: humanNeeded.reason, humanNeeded }
       return saveToolReport(
         { token, env },
-        { goal: { ...asked, ...dropUndefined({ completedStepIds, pendingSteps }) }, phase: asked },
+        { goal: { ...report, ...dropUndefined({ completedStepIds, pendingSteps }) }, phase: report },
       )
     },
   }),
@@ -54,12 +54,12 @@ export const createAgentTools = (token: string | undefined, env: Io['env']): Mcp
       evidence: z.string().trim().min(1).describe('the evidence: commands you ran and their output'),
       ...steps,
     }),
-    run: ({ evidence, ...said }) => {
-      const claim = `${said.summary}\n\nEvidence: ${evidence}`
+    run: ({ evidence, ...claimFields }) => {
+      const claim = `${claimFields.summary}\n\nEvidence: ${evidence}`
       return saveToolReport(
         { token, env },
         {
-          goal: { status: 'goal-complete', ...said, goalCompleteSummary: claim },
+          goal: { status: 'goal-complete', ...claimFields, goalCompleteSummary: claim },
           phase: { status: 'completed', summary: claim },
         },
       )

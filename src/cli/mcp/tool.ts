@@ -21,8 +21,8 @@ export const defineTool = <S extends z.ZodType>({ name, description, input, run 
   name,
   description,
   inputSchema: z.toJSONSchema(input, { io: 'input' }),
-  async call(given) {
-    const read = input.safeParse(given ?? {})
+  async call(args) {
+    const read = input.safeParse(args ?? {})
     if (!read.success) throw new RalphError('USAGE', `${name}: ${describeIssues(read.error)}`)
     return run(read.data)
   },

@@ -26,8 +26,8 @@ export const createUserTools = (io: Io): McpTool[] => [
     name: 'status',
     description: 'Shows the status of a sprint: steps, last iterations with their checks, cost, the open question.',
     input: z.object({ sprint }),
-    async run(given) {
-      const { sprintDir: dir } = await findSprint(given.sprint, io)
+    async run(args) {
+      const { sprintDir: dir } = await findSprint(args.sprint, io)
       return summarizeSprint(await requireProgress(dir, io), {
         folder: displayPath(dir, io),
         owner: readSprintOwner(dir),
@@ -39,16 +39,16 @@ export const createUserTools = (io: Io): McpTool[] => [
     name: 'answer',
     description: 'Answers the open question of a sprint. Start the sprint again to resume it.',
     input: z.object({ sprint, answer: z.string().min(1) }),
-    async run({ answer, ...given }) {
-      return answerQuestion(await findSprint(given.sprint, io), answer, io)
+    async run({ answer, ...target }) {
+      return answerQuestion(await findSprint(target.sprint, io), answer, io)
     },
   }),
   defineTool({
     name: 'tell',
     description: 'Sends the agent of a sprint a message, with the prompt of the next iteration or at once.',
     input: z.object({ sprint, text: z.string().min(1), now: z.boolean().default(false) }),
-    async run({ text, now, ...given }) {
-      return { told: text, now: await sendMessage(await findSprint(given.sprint, io), { text, now }, io) }
+    async run({ text, now, ...target }) {
+      return { told: text, now: await sendMessage(await findSprint(target.sprint, io), { text, now }, io) }
     },
   }),
   defineTool({
@@ -59,10 +59,10 @@ export const createUserTools = (io: Io): McpTool[] => [
       when: z.enum(['after-iteration', 'after-turn', 'now']).default('after-iteration'),
       pause: z.boolean().default(false).describe('leave the sprint paused instead of interrupted'),
     }),
-    async run({ when: flag, pause, ...given }) {
+    async run({ when: flag, pause, ...target }) {
       const as = pause ? 'paused' : 'interrupted'
       const when = stopMoments[flag]
-      await requestStop(await findSprint(given.sprint, io), { as, when }, io)
+      await requestStop(await findSprint(target.sprint, io), { as, when }, io)
       return { requested: as, when }
     },
   }),
@@ -85,12 +85,12 @@ const createStartTool = (io: Io): McpTool =>
     name: 'start',
     description: 'Starts or resumes a sprint in the background. Give a goal for a new sprint, or an existing sprint.',
     input: startInput,
-    run: (given) => startSprintInBackground(given, io),
+    run: (args) => startSprintInBackground(args, io),
   })
 
-async function startSprintInBackground(given: z.output<typeof startInput>, io: Io) {
-  const dir = await resolveSprintToStart(given, io)
-  const { agent, model, maxDuration, maxIterations, budgetUsd } = given
+async function startSprintInBackground(args: z.output<typeof startInput>, io: Io) {
+  const dir = await resolveSprintToStart(args, io)
+  const { agent, model, maxDuration, maxIterations, budgetUsd } = args
   const limits = { 'max-duration': maxDuration, 'max-iterations': maxIterations, 'budget-usd': budgetUsd }
   return startInBackground(dir, { agent, model, ...limits }, io)
 }

@@ -40,8 +40,8 @@ export type InspectedProject = {
 }
 
 /** Looks at the sprints and workflows of a project, and writes nothing. */
-export async function inspectProject(given: string, io: Io): Promise<InspectedProject> {
-  const claude = findClaudeFolder(given)
+export async function inspectProject(path: string, io: Io): Promise<InspectedProject> {
+  const claude = findClaudeFolder(path)
   const workflows = join(claude, 'workflows')
   const names = (await listFolder(workflows)).filter((name) => /\.ya?ml$/.test(name)).toSorted()
   const dirs = (await listFolder(join(claude, 'sprints'))).toSorted().map((name) => join(claude, 'sprints', name))
@@ -54,13 +54,13 @@ export async function inspectProject(given: string, io: Io): Promise<InspectedPr
 }
 
 /** The user may name the project, its `.claude`, or the folder with the sprints. */
-function findClaudeFolder(given: string): string {
-  const claude = [join(given, '.claude'), given, dirname(given)].find(
+function findClaudeFolder(path: string): string {
+  const claude = [join(path, '.claude'), path, dirname(path)].find(
     (folder) => basename(folder) === '.claude' && isFolder(folder),
   )
   if (claude !== undefined) return claude
   throw new RalphError('FILE_NOT_FOUND', 'there is no .claude folder with sprints or workflows', {
-    place: { file: given },
+    place: { file: path },
     hint: 'give the folder of the project',
   })
 }

@@ -20,8 +20,8 @@ export const migrate = defineCommand({
 its steps, counts and hook tasks, and kept as PROGRESS.yaml.imported. Nothing is deleted, and no SPRINT.yaml or workflow is changed.
 An import never ends a sprint: "completed" becomes a claim that the next run checks. Exits with 1 if a sprint or workflow is refused.`,
   examples: ['ralph migrate', 'ralph migrate ../other-project --write', 'ralph migrate --json'],
-  async run({ values, positionals: [given = '.'] }, io) {
-    const found = await inspectProject(resolve(io.cwd, given), io)
+  async run({ values, positionals: [path = '.'] }, io) {
+    const found = await inspectProject(resolve(io.cwd, path), io)
     const results = await moveSprints(found.sprints, values.write === true, io)
     const badWorkflows = found.workflows.filter(({ diagnostics }) => diagnostics.some(isErrorDiagnostic))
     const refused = results.filter(({ sprint }) => sprint.move === 'refused').length + badWorkflows.length

@@ -12,12 +12,12 @@ const marker = /\n<!-- Written by "ralph plugin install"; sha256 ([0-9a-f]{16})\
 export const markManaged = (text: string): string =>
   `${text}\n<!-- Written by "ralph plugin install"; sha256 ${digest(text)}. "ralph plugin remove" deletes it, unless you edit it. -->\n`
 
-export function readManagedState(onDisk: string | undefined, wanted: string): ManagedState {
+export function readManagedState(onDisk: string | undefined, bundled: string): ManagedState {
   if (onDisk === undefined) return 'missing'
   const found = marker.exec(onDisk)
   if (!found) return 'foreign'
   if (digest(onDisk.slice(0, found.index)) !== found[1]) return 'edited'
-  return onDisk === markManaged(wanted) ? 'current' : 'outdated'
+  return onDisk === markManaged(bundled) ? 'current' : 'outdated'
 }
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16)

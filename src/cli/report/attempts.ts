@@ -53,17 +53,37 @@ export async function listRecordedIterations(sprintDir: string): Promise<number[
 
 /** The last iteration that has output. */
 export async function findLastRecorded(sprintDir: string): Promise<number | undefined> {
+  const open = await listOpenAttempts(sprintDir)
   for (const number of (await listRecordedIterations(sprintDir)).toReversed())
-    if ((await listRecordedAttempts(sprintDir, number)).length > 0) return number
+    if ((await listRecordedAttempts(sprintDir, number, open)).length > 0) return number
   return undefined
 }
 
+/** Names of attempts that are not packed, by iteration. */
+export type OpenAttempts = ReadonlyMap<number | undefined, readonly string[]>
+
+/** Lists the attempts that are not packed; a caller that asks about many iterations reads them once. */
+export async function listOpenAttempts(sprintDir: string): Promise<OpenAttempts> {
+  const names = new Map<number | undefined, string[]>()
+  for (const name of await listFolder(join(stateFolder(sprintDir), 'attempts'))) {
+    const iteration = attemptIteration(name)
+    const known = names.get(iteration)
+    if (known) known.push(name)
+    else names.set(iteration, [name])
+  }
+  return names
+}
+
 /** Lists the attempts of an iteration that have output, in the order they started. Excludes checks and hooks. */
-export async function listRecordedAttempts(sprintDir: string, iteration: number): Promise<RecordedAttempt[]> {
+export async function listRecordedAttempts(
+  sprintDir: string,
+  iteration: number,
+  open?: OpenAttempts,
+): Promise<RecordedAttempt[]> {
   const state = stateFolder(sprintDir)
   const packed = new Map((await readPackedIteration(state, iteration)).map((attempt) => [attempt.name, attempt]))
-  const open = (await listFolder(join(state, 'attempts'))).filter((name) => attemptIteration(name) === iteration)
-  return [...new Set([...packed.keys(), ...open])]
+  const unpacked = (open ?? (await listOpenAttempts(sprintDir))).get(iteration) ?? []
+  return [...new Set([...packed.keys(), ...unpacked])]
     .flatMap((name): RecordedAttempt[] => {
       const [, , attempt, again = 1] = namePattern.exec(name) ?? []
       const folder = join(state, 'attempts', name)

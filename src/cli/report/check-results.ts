@@ -1,7 +1,7 @@
 import type { CheckResult } from '../../contract/progress.ts'
 import type { Fact } from '../../loop/core/fact.ts'
 import { describeExit } from '../../words/event-sentences.ts'
-import { createJournalReader } from '../../host/journal-reader.ts'
+import { readIterationRecords } from '../../host/journal-reader.ts'
 
 export type IterationChecks = {
   readonly iteration: number
@@ -9,14 +9,14 @@ export type IterationChecks = {
   readonly proof?: Extract<Fact, { type: 'checks-ended' }>['proof']
 }
 
-/** What every check printed, by iteration; 0 is the baseline. From the whole journal. */
-export async function readCheckResults(sprintDir: string): Promise<IterationChecks[]> {
-  const records = await createJournalReader(sprintDir, 'first').look()
+/** What the checks of an iteration printed; 0 is the baseline. */
+export async function readCheckResults(sprintDir: string, number: number): Promise<IterationChecks[]> {
+  const records = await readIterationRecords(sprintDir, { from: number, before: number + 1 })
   return records.flatMap(({ kind, data }) => {
     if (kind !== 'fact') return []
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the checksum says that we wrote it, and we write facts
     const fact = data as Fact
-    if (fact.type !== 'checks-ended') return []
+    if (fact.type !== 'checks-ended' || fact.iteration !== number) return []
     const { iteration, results, proof } = fact
     return [{ iteration, results, ...(proof && { proof }) }]
   })

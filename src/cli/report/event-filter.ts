@@ -12,11 +12,11 @@ type ToolAgentEvent = Extract<AgentEvent, { kind: 'tool' }>
 /** Filters events. With `errors`, a tool call is held back until its result shows that it failed. */
 export function createEventFilter({ tool, errors = false }: EventFilter, show: (event: AgentEvent) => void) {
   if (tool === undefined && !errors) return show
-  const begun = new Map<string, ToolAgentEvent>()
+  const startedTools = new Map<string, ToolAgentEvent>()
   const onTool = (event: ToolAgentEvent) => {
-    if (event.phase === 'start') begun.set(event.id, event)
-    const start = begun.get(event.id)
-    if (event.phase === 'end') begun.delete(event.id)
+    if (event.phase === 'start') startedTools.set(event.id, event)
+    const start = startedTools.get(event.id)
+    if (event.phase === 'end') startedTools.delete(event.id)
     const name = event.name ?? start?.name ?? ''
     if (tool !== undefined && name.toLowerCase() !== tool.toLowerCase()) return
     if (!errors) return show(event)

@@ -8,7 +8,7 @@ import { escapeReportText } from '../../words/markdown.ts'
 import { renderMarkdownReport } from './markdown-report.ts'
 import { createBoundedLines, truncatePatch, type ReportData } from './report-data.ts'
 
-const createIteration = (given: Partial<IterationRecord> = {}): IterationRecord => ({
+const createIteration = (overrides: Partial<IterationRecord> = {}): IterationRecord => ({
   number: 1,
   mode: 'executing',
   verdict: 'continue',
@@ -17,13 +17,15 @@ const createIteration = (given: Partial<IterationRecord> = {}): IterationRecord 
   endedAt: noon + 60_000,
   costUsd: 0.5,
   usage: noUsage,
-  ...given,
+  ...overrides,
 })
 
-function createReportData(given: Partial<ReportData['history']> & { readonly progress?: Progress } = {}): ReportData {
-  const progress = given.progress ?? buildProgress()
+function createReportData(
+  overrides: Partial<ReportData['history']> & { readonly progress?: Progress } = {},
+): ReportData {
+  const progress = overrides.progress ?? buildProgress()
   return {
-    history: { progress, iterations: [], steps: [], hookTasks: [], waits: [], ...given },
+    history: { progress, iterations: [], steps: [], hookTasks: [], waits: [], ...overrides },
     madeAt: noon,
     diffs: new Map(),
     transcripts: new Map(),

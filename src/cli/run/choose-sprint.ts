@@ -14,7 +14,7 @@ import { loadProgress } from '../sprint/sprint-state.ts'
 
 export type SprintRequest = Omit<SprintInputs, 'goal'> & {
   /** The positional argument: a name, a path, or a goal in words. */
-  readonly given: string | undefined
+  readonly argument: string | undefined
   readonly goal: string | undefined
   /** Resume an unfinished sprint with the same goal, or create a new one; undefined: ask, or resume without a terminal. */
   readonly again?: 'resume' | 'new' | undefined
@@ -29,16 +29,16 @@ export type ChosenSprint = {
 
 /** Finds the sprint that the user means, or creates one for a goal. */
 export async function chooseSprint(request: SprintRequest, io: Io): Promise<ChosenSprint> {
-  const { given, goal } = request
+  const { argument, goal } = request
   if (goal !== undefined) return chooseForGoal({ ...request, goal }, io)
-  const isGoal = given !== undefined && looksLikeGoal(given) && (await lookUpSprint(given, io)) === undefined
-  if (isGoal) return chooseForGoal({ ...request, given: undefined, goal: given }, io)
+  const isGoal = argument !== undefined && looksLikeGoal(argument) && (await lookUpSprint(argument, io)) === undefined
+  if (isGoal) return chooseForGoal({ ...request, argument: undefined, goal: argument }, io)
   refuseGoalFlags(request)
-  if (given === undefined) return { sprintDir: await findLatest(io), isNew: false }
-  const found = await lookUpSprint(given, io)
+  if (argument === undefined) return { sprintDir: await findLatest(io), isNew: false }
+  const found = await lookUpSprint(argument, io)
   if (found) return { sprintDir: found.sprintDir, isNew: false }
-  if (!looksLikePath(given)) throw unknownSprint(given)
-  return { sprintDir: (await findSprint(given, io)).sprintDir, isNew: false }
+  if (!looksLikePath(argument)) throw unknownSprint(argument)
+  return { sprintDir: (await findSprint(argument, io)).sprintDir, isNew: false }
 }
 
 /** Flags that only a new sprint can follow. */
@@ -58,9 +58,9 @@ export async function planSprint(
   request: SprintRequest,
   io: Io,
 ): Promise<{ readonly sprintDir: string; readonly text?: string }> {
-  const { given } = request
-  const isGoal = given !== undefined && looksLikeGoal(given) && (await lookUpSprint(given, io)) === undefined
-  const goal = request.goal ?? (isGoal ? given : undefined)
+  const { argument } = request
+  const isGoal = argument !== undefined && looksLikeGoal(argument) && (await lookUpSprint(argument, io)) === undefined
+  const goal = request.goal ?? (isGoal ? argument : undefined)
   if (goal === undefined) return { sprintDir: (await chooseSprint(request, io)).sprintDir }
   assertGoal(goal)
   const before = request.again === 'new' ? undefined : await findUnfinished(goal, io)
@@ -74,10 +74,10 @@ const looksLikePath = (text: string): boolean => /[/\\]|\.ya?ml$/.test(text)
 const looksLikeGoal = (text: string): boolean =>
   /\S\s+\S/.test(text.trim()) && !(looksLikePath(text) && /^\S*[/\\]/.test(text))
 
-const unknownSprint = (given: string): RalphError =>
+const unknownSprint = (name: string): RalphError =>
   new RalphError('SPRINT_NOT_FOUND', 'there is no such sprint', {
-    place: { file: given },
-    hint: `see: ralph list; create one with: ralph init; if it is a goal: ralph run --goal "${given}"`,
+    place: { file: name },
+    hint: `see: ralph list; create one with: ralph init; if it is a goal: ralph run --goal "${name}"`,
   })
 
 async function findLatest(io: Io): Promise<string> {
@@ -94,11 +94,11 @@ const isUnfinished = async (sprintDir: string): Promise<boolean> =>
   (await loadProgress(sprintDir).catch(() => undefined))?.status !== 'completed'
 
 async function chooseForGoal(request: SprintRequest & { readonly goal: string }, io: Io): Promise<ChosenSprint> {
-  const { goal, given, agent, again } = request
+  const { goal, argument, agent, again } = request
   assertGoal(goal)
   // Checked again later. Checking here avoids creating a folder when no agent is installed.
   chooseAgents(agent === undefined ? undefined : [agent], io)
-  if (given !== undefined) return createAt(given, request, io)
+  if (argument !== undefined) return createAt(argument, request, io)
   const before = again === 'new' ? undefined : await findUnfinished(goal, io)
   if (before && (await shouldResume(before, request, io))) return { sprintDir: before.sprintDir, isNew: false }
   if (again === 'resume' && !before)
@@ -115,18 +115,18 @@ function assertGoal(goal: string): void {
 }
 
 async function createAt(
-  given: string,
+  name: string,
   request: SprintRequest & { readonly goal: string },
   io: Io,
 ): Promise<ChosenSprint> {
-  const sprintDir = resolve(io.cwd, given)
+  const sprintDir = resolve(io.cwd, name)
   if (!exists(sprintPath(sprintDir))) {
     await createSprintFolder(sprintDir, renderGoalSprint(request))
     return { sprintDir, isNew: true }
   }
   const progress = await loadProgress(sprintDir).catch(() => undefined)
   if (progress && isSameGoal(progress.goal, request.goal)) return { sprintDir, isNew: false }
-  throw new RalphError('USAGE', `run: ${given} already has a SPRINT.yaml with a goal`, {
+  throw new RalphError('USAGE', `run: ${name} already has a SPRINT.yaml with a goal`, {
     hint: 'omit --goal, or choose another folder',
   })
 }

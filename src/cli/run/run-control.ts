@@ -78,10 +78,10 @@ function requestToFact(request: RunRequest, at: number): Fact {
 
 /** The first Ctrl-C pauses after the iteration; a second one, or SIGTERM, ends the attempt immediately. */
 function handleStopSignals(run: SprintRun, view: RunView, io: Io): () => void {
-  let asked = 0
+  let signalCount = 0
   const onSignal = (name: NodeJS.Signals) => {
-    asked++
-    if (name === 'SIGINT' && asked === 1) {
+    signalCount++
+    if (name === 'SIGINT' && signalCount === 1) {
       view.show({ type: 'note', level: 'info', text: 'pausing after this iteration; Ctrl-C again stops now' })
       run.send({ type: 'stop-requested', at: io.now(), as: 'paused', when: 'iteration' })
     } else {

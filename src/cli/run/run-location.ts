@@ -29,16 +29,20 @@ type RunLocationOptions = {
 }
 
 /** What must be known before a run begins: folder, agents and checks. */
-export async function resolveRunLocation(progress: Progress, given: RunLocationOptions, io: Io): Promise<RunLocation> {
-  const choice = resolveAgentChoice(progress, given, { ...io, cwd: given.project })
-  const { folder, notes, worktree } = await resolveRunFolder(progress, given.project, io)
+export async function resolveRunLocation(
+  progress: Progress,
+  options: RunLocationOptions,
+  io: Io,
+): Promise<RunLocation> {
+  const choice = resolveAgentChoice(progress, options, { ...io, cwd: options.project })
+  const { folder, notes, worktree } = await resolveRunFolder(progress, options.project, io)
   const missing = choice?.missing?.map((name) => warningNotice(`fallback ${name} is not installed; skipping it`)) ?? []
   return {
     folder,
     notes: [...notes, ...missing],
     worktree,
     choice,
-    detectedChecks: await detectChecksIn(folder, progress, given.json === true ? undefined : io),
+    detectedChecks: await detectChecksIn(folder, progress, options.json === true ? undefined : io),
   }
 }
 

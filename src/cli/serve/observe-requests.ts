@@ -20,23 +20,23 @@ import type { SprintObserver } from './observe-sprints.ts'
  * there are observers.
  */
 export function createObservedSprints(observers: () => readonly SprintObserver[], io: Io): ObservedSprints {
-  const observer = (sprintId: string) => observers().find(({ folderOf: find }) => find(sprintId) !== undefined)
-  const folderOf = (sprintId: string): string => {
-    const folder = observer(sprintId)?.folderOf(sprintId)
+  const observer = (sprintId: string) => observers().find(({ findFolder: find }) => find(sprintId) !== undefined)
+  const findFolder = (sprintId: string): string => {
+    const folder = observer(sprintId)?.findFolder(sprintId)
     if (folder !== undefined) return folder
     throw new RalphError('SPRINT_NOT_FOUND', 'the folder of the sprint does not exist, or is not in this project')
   }
   return {
     request: async (sprintId, request) => {
-      await sendSprintRequest(folderOf(sprintId), request, io)
+      await sendSprintRequest(findFolder(sprintId), request, io)
       await observer(sprintId)?.refresh(sprintId)
     },
     diff: async (sprintId, range) => {
-      const folder = folderOf(sprintId)
+      const folder = findFolder(sprintId)
       return diffIterations(resolveSprintWorkspace(folder, await requireProgress(folder, io), io), range)
     },
     restore: async (sprintId, iteration) => {
-      const folder = folderOf(sprintId)
+      const folder = findFolder(sprintId)
       const owner = readSprintOwner(folder)
       if (owner !== undefined) {
         throw new RalphError('SPRINT_LOCKED', `the sprint is running (${owner})`, { hint: 'pause it first' })

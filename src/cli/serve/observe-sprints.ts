@@ -25,7 +25,7 @@ export type ObserverOptions = {
 
 export interface SprintObserver {
   /** The folder of a sprint; undefined if it does not exist. */
-  readonly folderOf: (sprintId: string) => string | undefined
+  readonly findFolder: (sprintId: string) => string | undefined
   /** Reads a sprint now; resolves when its rows are up to date. */
   readonly refresh: (sprintId: string) => Promise<void>
   readonly close: () => Promise<void>
@@ -61,7 +61,7 @@ export function observeSprints(observing: ObserverOptions): SprintObserver {
     }
   })()
   return {
-    folderOf: (sprintId) => known.get(sprintId)?.folder,
+    findFolder: (sprintId) => known.get(sprintId)?.folder,
     refresh: async (sprintId) => {
       const sprint = known.get(sprintId)
       if (!sprint) return

@@ -36,8 +36,8 @@ describe('a sprint in the same folder', () => {
     ['another one by its start', { rev: 9 }, noon + 1, true],
     ['another one that was not started', { rev: 9 }, null, true],
     ['an earlier one', { rev: 6 }, noon, true],
-  ])('is %s', (_, given, startedAt, expected) => {
-    expect(isDifferentSprint(known, buildProgress({ ...given, stats: { startedAt } }))).toBe(expected)
+  ])('is %s', (_, overrides, startedAt, expected) => {
+    expect(isDifferentSprint(known, buildProgress({ ...overrides, stats: { startedAt } }))).toBe(expected)
   })
 })
 

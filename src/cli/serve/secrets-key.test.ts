@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { readSecretsKey } from './secrets-key.ts'
 
-function aFolder(): string {
+function createFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'ralph-key-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
 
 it('is made once for the embedded database, readable only by its user', async () => {
-  const dataFolder = aFolder()
+  const dataFolder = createFolder()
   const settings = { dataFolder, place: { dataFolder } }
   const first = await readSecretsKey(settings, { env: {}, cwd: '/' })
   expect(first?.trim()).toMatch(/^[\w-]{64}$/)
@@ -20,7 +20,7 @@ it('is made once for the embedded database, readable only by its user', async ()
 })
 
 it('comes from a variable or a file for a database server, and is never made up for it', async () => {
-  const cwd = aFolder()
+  const cwd = createFolder()
   writeFileSync(join(cwd, 'key'), 'of the file')
   const settings = { dataFolder: cwd, place: { url: 'postgres://x' } }
   const read = (env: Record<string, string>) => readSecretsKey(settings, { env, cwd })

@@ -92,13 +92,13 @@ export function parseServeSettings(flags: ServeFlags, io: Io): ServeSettings {
 }
 
 /** An empty variable counts as unset. */
-export function resolveNotes(given: string | undefined, io: Io): string {
-  const chosen = given ?? (io.env['RALPH_NOTES'] || undefined)
+export function resolveNotes(flag: string | undefined, io: Io): string {
+  const chosen = flag ?? (io.env['RALPH_NOTES'] || undefined)
   return chosen === undefined ? join(ralphHome(io), 'notes', '{agent}') : resolve(io.cwd, chosen)
 }
 
-export const resolveDataFolder = (given: string | undefined, io: Io): string =>
-  given === undefined ? join(ralphHome(io), 'backend') : resolve(io.cwd, given)
+export const resolveDataFolder = (flag: string | undefined, io: Io): string =>
+  flag === undefined ? join(ralphHome(io), 'backend') : resolve(io.cwd, flag)
 
 type PublicAddress = { readonly origin: string | undefined; readonly address: string | undefined }
 

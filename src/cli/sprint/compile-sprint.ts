@@ -15,15 +15,17 @@ import { displayPath } from '../io/display-path.ts'
 
 export type CompiledSprint = { readonly progress?: Progress; readonly diagnostics: readonly Diagnostic[] }
 
-type CompileOptions = { readonly workflows?: string | undefined; readonly strict?: boolean | undefined }
+type CompileOptions = {
+  readonly workflows?: string | undefined
+  readonly strict?: boolean | undefined
+  /** Compiled as if it were the SPRINT.yaml of the folder, which need not exist. */
+  readonly text?: string | undefined
+}
 
 /** Compiles the SPRINT.yaml of a folder with the workflows of its project; bundled workflows come last. */
-export const compileSprint = async (sprintDir: string, options: CompileOptions, io: Io): Promise<CompiledSprint> =>
-  compileSprintText(sprintDir, await readSprintFile(sprintDir, displayPath(sprintDir, io)), options, io)
-
-/** Compiles the text of a SPRINT.yaml as if it were in this folder, which need not exist. */
-export function compileSprintText(sprintDir: string, text: string, options: CompileOptions, io: Io): CompiledSprint {
+export async function compileSprint(sprintDir: string, options: CompileOptions, io: Io): Promise<CompiledSprint> {
   const shown = displayPath(sprintDir, io)
+  const text = options.text ?? (await readSprintFile(sprintDir, shown))
   const folder = options.workflows ?? join(findProject(sprintDir, io.cwd), '.claude', 'workflows')
   const config = readSource(join(ralphHome(io), 'config.yaml'), io)
   return compile({

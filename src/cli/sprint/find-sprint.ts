@@ -20,17 +20,17 @@ export type SprintFilter = (sprintDir: string) => Promise<boolean> | boolean
  * Finds a sprint by nothing (the only or the latest one of this project), a name, the beginning of a name, a path, or the path of
  * its SPRINT.yaml. Names the chosen sprint on stderr if there are several.
  */
-export async function findSprint(given: string | undefined, io: Io, prefer?: SprintFilter): Promise<FoundSprint> {
-  if (given === undefined) return chooseLatest(io, prefer)
-  return (await lookUpSprint(given, io)) ?? throwNotFound(given, io)
+export async function findSprint(name: string | undefined, io: Io, prefer?: SprintFilter): Promise<FoundSprint> {
+  if (name === undefined) return chooseLatest(io, prefer)
+  return (await lookUpSprint(name, io)) ?? throwNotFound(name, io)
 }
 
 /** The sprint that this text names; undefined if there is none. */
-export async function lookUpSprint(given: string, io: Io): Promise<FoundSprint | undefined> {
-  const path = resolve(io.cwd, given)
+export async function lookUpSprint(name: string, io: Io): Promise<FoundSprint | undefined> {
+  const path = resolve(io.cwd, name)
   if (isFile(path) && ['SPRINT.yaml', 'PROGRESS.yaml'].includes(basename(path))) return foundAt(dirname(path), io)
-  if (isFolder(path) && (isSprintFolder(path) || given.includes('/'))) return foundAt(path, io)
-  const named = await findByName(given, io)
+  if (isFolder(path) && (isSprintFolder(path) || name.includes('/'))) return foundAt(path, io)
+  const named = await findByName(name, io)
   if (named !== undefined) return foundAt(named, io)
   return isFolder(path) ? foundAt(path, io) : undefined
 }
@@ -102,15 +102,15 @@ const lastTouched = (dir: string): number =>
   Math.max(modifiedAt(progressPath(dir)) ?? 0, modifiedAt(sprintPath(dir)) ?? 0)
 
 /** An exact name wins, with or without its date; then the beginning of one, if only one sprint matches. */
-async function findByName(given: string, io: Io): Promise<string | undefined> {
-  if (given === '' || given.includes('/')) return undefined
+async function findByName(name: string, io: Io): Promise<string | undefined> {
+  if (name === '' || name.includes('/')) return undefined
   const all = await listSprintFolders(io)
-  const exact = all.filter((dir) => basename(dir) === given || undatedName(basename(dir)) === given)
-  if (exact.length > 0) return exact.find((dir) => basename(dir) === given) ?? newest(exact)
-  const begun = all.filter((dir) => basename(dir).startsWith(given) || undatedName(basename(dir)).startsWith(given))
-  if (begun.length < 2) return begun[0]
-  throw new RalphError('USAGE', `"${given}" matches ${begun.length} sprints`, {
-    hint: begun
+  const exact = all.filter((dir) => basename(dir) === name || undatedName(basename(dir)) === name)
+  if (exact.length > 0) return exact.find((dir) => basename(dir) === name) ?? newest(exact)
+  const matching = all.filter((dir) => basename(dir).startsWith(name) || undatedName(basename(dir)).startsWith(name))
+  if (matching.length < 2) return matching[0]
+  throw new RalphError('USAGE', `"${name}" matches ${matching.length} sprints`, {
+    hint: matching
       .slice(0, 5)
       .map((dir) => basename(dir))
       .join(', '),
@@ -120,20 +120,22 @@ async function findByName(given: string, io: Io): Promise<string | undefined> {
 const newest = (dirs: readonly string[]): string | undefined =>
   dirs.toSorted((a, b) => lastTouched(b) - lastTouched(a))[0]
 
-async function throwNotFound(given: string, io: Io): Promise<never> {
-  if (isFile(resolve(io.cwd, given))) {
+async function throwNotFound(name: string, io: Io): Promise<never> {
+  if (isFile(resolve(io.cwd, name))) {
     throw new RalphError('SPRINT_NOT_FOUND', 'this file is not a SPRINT.yaml', {
-      place: { file: given },
+      place: { file: name },
       hint: 'give the folder that contains SPRINT.yaml, or SPRINT.yaml itself',
     })
   }
   const names = (await listSprintFolders(io)).map((dir) => undatedName(basename(dir)))
-  const meant = findNearestWord(given, names)
+  const suggestion = findNearestWord(name, names)
   const known = names.length > 0 ? 'see: ralph list' : 'create one with: ralph init'
   throw new RalphError('SPRINT_NOT_FOUND', 'there is no such sprint', {
-    place: { file: given },
+    place: { file: name },
     hint:
-      meant === undefined ? `give a name, or the folder that contains SPRINT.yaml; ${known}` : `did you mean ${meant}?`,
+      suggestion === undefined
+        ? `give a name, or the folder that contains SPRINT.yaml; ${known}`
+        : `did you mean ${suggestion}?`,
   })
 }
 

@@ -23,11 +23,11 @@ export async function createSprint(name: string, text: string, io: Io): Promise<
 }
 
 /** Creates a sprint for a goal, with the default limits of a goal unless others are given. */
-export const createGoalSprint = (given: SprintInputs, io: Io) =>
-  createSprint(findFreeName(slugFromGoal(given.goal), io), renderGoalSprint(given), io)
+export const createGoalSprint = (inputs: SprintInputs, io: Io) =>
+  createSprint(findFreeName(slugFromGoal(inputs.goal), io), renderGoalSprint(inputs), io)
 
-export const renderGoalSprint = (given: SprintInputs): string =>
-  renderSprintYaml({ ...given, limits: { ...defaultGoalLimits, ...dropAbsent(given.limits) } })
+export const renderGoalSprint = (inputs: SprintInputs): string =>
+  renderSprintYaml({ ...inputs, limits: { ...defaultGoalLimits, ...dropAbsent(inputs.limits) } })
 
 const dropAbsent = (limits: LimitInputs = {}): LimitInputs =>
   Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined))

@@ -65,8 +65,10 @@ const doneWhenLines = (checks: readonly string[]): string =>
     : ['done-when:', ...checks.map((run) => `  - run: ${yamlScalar(run)}`)].join('\n')
 
 function limitLines(limits: LimitInputs = {}): string | undefined {
-  const given = Object.entries(limits).filter(([, value]) => value !== undefined)
-  return given.length === 0 ? undefined : ['limits:', ...given.map(([name, value]) => `  ${name}: ${value}`)].join('\n')
+  const chosen = Object.entries(limits).filter(([, value]) => value !== undefined)
+  return chosen.length === 0
+    ? undefined
+    : ['limits:', ...chosen.map(([name, value]) => `  ${name}: ${value}`)].join('\n')
 }
 
 /** A goal that `ralph init` wrote for the user to replace. */

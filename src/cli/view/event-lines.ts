@@ -113,8 +113,8 @@ const stepLine = (id: string, { steps, width }: EventLineLook): string =>
 function agentLines(event: AgentEvent, { paint, width, project }: EventLineLook): string[] {
   switch (event.kind) {
     case 'text': {
-      const said = spokenText(event.text)
-      return said === '' ? [] : [paint.dim(`“${clipLine(said, width - 6)}”`)]
+      const text = spokenText(event.text)
+      return text === '' ? [] : [paint.dim(`“${clipLine(text, width - 6)}”`)]
     }
     case 'tool': {
       if (event.phase === 'start') return [`${paint.blue('→')} ${toolText(event, project, width)}`]

@@ -17,11 +17,12 @@ export function buildDependencyGraph(phaseId: string, nodes: readonly ItemNode[]
 export function checkDependencies(nodes: readonly ItemNode[], report: AddDiagnostic): void {
   const byId = new Map(nodes.map((node) => [node.id, node]))
   for (const node of nodes)
-    for (const [index, wanted] of node.dependsOn.entries()) {
+    for (const [index, dependency] of node.dependsOn.entries()) {
       const at = { ...node.at, path: [...node.at.path, 'depends-on', index] }
-      if (wanted === node.id)
+      if (dependency === node.id)
         report(errorAt(at, { code: 'DEPENDENCY_SELF_REFERENCE', message: `Item "${node.id}" depends on itself` }))
-      else if (!byId.has(wanted)) report(createDependencyNotFound(at, { wanted, id: node.id, known: byId }))
+      else if (!byId.has(dependency))
+        report(createDependencyNotFound(at, { dependency: dependency, id: node.id, known: byId }))
     }
   for (const cycle of findCycles(byId)) {
     const first = byId.get(cycle[0] ?? '')
@@ -35,14 +36,18 @@ export function checkDependencies(nodes: readonly ItemNode[], report: AddDiagnos
 const formatCycle = (cycle: readonly string[]): string =>
   cycle.length <= maxShownIds ? cycle.join(' -> ') : [...cycle.slice(0, maxShownIds), '…'].join(' -> ')
 
-type MissingDependency = { readonly wanted: string; readonly id: string; readonly known: ReadonlyMap<string, unknown> }
+type MissingDependency = {
+  readonly dependency: string
+  readonly id: string
+  readonly known: ReadonlyMap<string, unknown>
+}
 
 /** With more ids, searching for a similar one costs more than it helps. */
 const maxSearchedIds = 200
 
-function createDependencyNotFound(at: DiagnosticTarget, { wanted, id, known }: MissingDependency): Diagnostic {
-  const message = `Item "${id}" depends on "${wanted}", which is not in its collection`
-  const suggestion = known.size > maxSearchedIds ? {} : didYouMean(wanted, known.keys())
+function createDependencyNotFound(at: DiagnosticTarget, { dependency, id, known }: MissingDependency): Diagnostic {
+  const message = `Item "${id}" depends on "${dependency}", which is not in its collection`
+  const suggestion = known.size > maxSearchedIds ? {} : didYouMean(dependency, known.keys())
   return errorAt(at, { code: 'DEPENDENCY_NOT_FOUND', message, ...suggestion })
 }
 
@@ -58,18 +63,18 @@ function findCycles(byId: ReadonlyMap<string, ItemNode>): string[][] {
     const path: { readonly id: string; next: number }[] = done.has(start) ? [] : [{ id: start, next: 0 }]
     const onPath = new Map<string, number>(path.map(({ id }) => [id, 0]))
     for (let top = path.at(-1); top && found.length < maxReportedCycles; top = path.at(-1)) {
-      const wanted = byId.get(top.id)?.dependsOn[top.next++]
-      if (wanted === undefined) {
+      const dependency = byId.get(top.id)?.dependsOn[top.next++]
+      if (dependency === undefined) {
         done.add(top.id)
         onPath.delete(top.id)
         path.pop()
         continue
       }
-      const back = onPath.get(wanted)
+      const back = onPath.get(dependency)
       if (back !== undefined) found.push(path.slice(back).map(({ id }) => id))
-      else if (byId.has(wanted) && !done.has(wanted)) {
-        onPath.set(wanted, path.length)
-        path.push({ id: wanted, next: 0 })
+      else if (byId.has(dependency) && !done.has(dependency)) {
+        onPath.set(dependency, path.length)
+        path.push({ id: dependency, next: 0 })
       }
     }
   }

@@ -33,7 +33,7 @@ export function expandItems(phase: FlatPhase, forEach: ForEach, expander: Expand
   const ids = assignItemIds(collection, forEach.type, compilation)
   const nodes = collection.items.map(({ dependsOn }, index) => ({
     id: ids[index] ?? '',
-    dependsOn: [...new Set(dependsOn)].filter((wanted) => wanted !== unknownText),
+    dependsOn: [...new Set(dependsOn)].filter((id) => id !== unknownText),
     at: locateItem(collection, index, expander),
   }))
   checkDependencies(nodes, compilation.report)

@@ -61,7 +61,7 @@ function expandPhase(phase: FlatPhase, index: number, expander: Expander): Compi
 function checkCollections(flat: readonly FlatPhase[], { compilation, collections }: Expander): void {
   const { sprint, report } = compilation
   const { parsed } = sprint
-  const wanted = new Set(flat.flatMap(({ forEach }) => (forEach ? [forEach.collection] : [])))
+  const usedCollections = new Set(flat.flatMap(({ forEach }) => (forEach ? [forEach.collection] : [])))
   const written = getRawValue(parsed, ['collections']) ?? undefined
   if (typeof written === 'object' && Object.keys(written).length === 0)
     report(
@@ -70,22 +70,25 @@ function checkCollections(flat: readonly FlatPhase[], { compilation, collections
         { code: 'EMPTY_COLLECTIONS', message: 'collections has no collection' },
       ),
     )
-  else if (written === undefined && collections.size === 0 && wanted.size > 0)
+  else if (written === undefined && collections.size === 0 && usedCollections.size > 0)
     report(
       errorAt(
         { parsed, path: [] },
         {
           code: 'MISSING_COLLECTIONS',
           message: `The workflow needs items, but SPRINT.yaml has no collections`,
-          hint: `list them under "collections: {${[...wanted].join(', ')}: […]}"`,
+          hint: `list them under "collections: {${[...usedCollections].join(', ')}: […]}"`,
         },
       ),
     )
   for (const [name, { path }] of collections) {
-    if (wanted.has(name) || wanted.has(unknownText)) continue
+    if (usedCollections.has(name) || usedCollections.has(unknownText)) continue
     const message = `No phase uses the collection "${name}"`
     report(
-      warningAt({ parsed, path, part: 'key' }, { code: 'UNUSED_COLLECTION', message, ...didYouMean(name, wanted) }),
+      warningAt(
+        { parsed, path, part: 'key' },
+        { code: 'UNUSED_COLLECTION', message, ...didYouMean(name, usedCollections) },
+      ),
     )
   }
 }

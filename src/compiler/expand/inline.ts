@@ -59,8 +59,8 @@ export function inlineWorkflow(workflow: LoadedWorkflow, around: EnclosingPhase,
     if (inlining.budget.exceeded) return []
     const at = { parsed: workflow.parsed, path: ['phases', index] }
     const id = `${around.prefix}${phase.id}`
-    const said = phase.model !== undefined || phase.agent !== undefined ? at : around.ownAt
-    const choice = { own: mergeChoices(readAgentChoice(phase), around.own), fallback, ...(said && { ownAt: said }) }
+    const source = phase.model !== undefined || phase.agent !== undefined ? at : around.ownAt
+    const choice = { own: mergeChoices(readAgentChoice(phase), around.own), fallback, ...(source && { ownAt: source }) }
     if (phase.workflow !== undefined && phase.forEach === undefined && phase.prompt === undefined)
       return insertWorkflow(phase, at, { chain, prefix: `${id}-`, ...choice }, inlining)
     if (!spendBudget(inlining.budget, { phases: 1 })) return []

@@ -84,9 +84,9 @@ function dropUnknown(
         hint,
       }
     const message = `${name} is not a known field here`
-    const meant = didYouMean(key, known)
-    const severity = concernsWalls(full, meant.hint) ? 'error' : 'warning'
-    return { severity, code: 'UNKNOWN_FIELD', message, ...where, ...meant }
+    const suggestion = didYouMean(key, known)
+    const severity = concernsWalls(full, suggestion.hint) ? 'error' : 'warning'
+    return { severity, code: 'UNKNOWN_FIELD', message, ...where, ...suggestion }
   })
 }
 

@@ -59,11 +59,11 @@ export function parseYaml(source: Source, code: ErrorCode): ParseResult {
   })
   const { document, troubles } = composeDocument(source.text)
   if (troubles.length > 0) return fail(troubles)
-  const { value, troubles: found, getOffset: offsetOf } = toValue(document)
+  const { value, troubles: found, getOffset } = toValue(document)
   if (found.length > 0) return fail(found)
   const locate: Parsed['locate'] = (path, part = 'value') => {
-    if (typeof part === 'string') return lines.at(offsetOf(path, part))
-    const offset = offsetOf(path, 'value')
+    if (typeof part === 'string') return lines.at(getOffset(path, part))
+    const offset = getOffset(path, 'value')
     const inner = source.text.indexOf(part.text, offset)
     return lines.at(inner === -1 ? offset : inner)
   }

@@ -23,7 +23,7 @@ export const adminRoutes = {
   signIn: {
     method: 'POST',
     path: '/api/sign-in',
-    needs: 'nobody',
+    needs: 'public',
     summary: 'Exchanges a one-time ticket for a cookie',
     body: z.strictObject({ ticket: z.string().max(200) }),
     response: Me,
@@ -31,7 +31,7 @@ export const adminRoutes = {
   waysToSignIn: {
     method: 'GET',
     path: '/api/sign-in',
-    needs: 'nobody',
+    needs: 'public',
     summary: 'Ways to sign in besides a ticket',
     response: z.object({ organisation: z.boolean() }),
   },

@@ -3,7 +3,7 @@ import type { z } from 'zod'
 /**
  * Who may call a route. `read`, `write` and `owner` are access levels on the agent that the ID in the path belongs to.
  */
-export type RouteAccess = 'nobody' | 'signed-in' | 'read' | 'write' | 'owner' | 'admin'
+export type RouteAccess = 'public' | 'signed-in' | 'read' | 'write' | 'owner' | 'admin'
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 

@@ -1,5 +1,6 @@
 import { adminRoutes } from './admin-routes.ts'
 import { agentRoutes, promptRoutes } from './agent-routes.ts'
+import { budgetRoutes } from './budget-routes.ts'
 import { machineRoutes } from './machine-routes.ts'
 import { operationRoutes } from './operation-routes.ts'
 import { sprintRoutes } from './sprint-routes.ts'
@@ -12,6 +13,7 @@ export const routes = {
   ...sprintRoutes,
   ...machineRoutes,
   ...operationRoutes,
+  ...budgetRoutes,
 }
 export type Routes = typeof routes
 export type RouteName = keyof Routes

@@ -10,6 +10,7 @@ export const WebhookEvent = z.enum([
   'resumed',
   'stopped',
   'machine-lost',
+  'budget',
 ])
 export type WebhookEvent = z.infer<typeof WebhookEvent>
 

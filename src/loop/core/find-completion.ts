@@ -62,6 +62,6 @@ const placeholder = /^(?:\[|<)?(?:your |detailed |final )?summary(?:\]|>)?[.`*]*
 
 /** Ignores blanks and decoration, so that a quoted or indented prompt is an echo too. */
 function createLooseEchoTest(prompt: string): (claim: string) => boolean {
-  const asked = prompt.replaceAll(decoration, '')
-  return (claim) => asked.includes(claim.replaceAll(decoration, ''))
+  const plainPrompt = prompt.replaceAll(decoration, '')
+  return (claim) => plainPrompt.includes(claim.replaceAll(decoration, ''))
 }

@@ -24,7 +24,7 @@ const abortedIn = (session: string | undefined, at = noon + 20): Play =>
   attemptEnded({ kind: 'aborted', session }, { at, usage: used })
 const running = after(buildProgress(), started({ agents: ['claude'] })).progress
 
-const asked = (progress: Progress) => {
+const readPrompt = (progress: Progress) => {
   const [live] = progress.live
   if (!live) throw new Error('nothing is live')
   const { read: _read, ...sent } = buildAttemptPrompt(progress, live)
@@ -40,7 +40,7 @@ describe('an agent that was interrupted for a message', () => {
     )
 
     expect(orders).toEqual([{ type: 'run-attempt', iteration: 1, attempt: 2 }])
-    const asking = asked(progress)
+    const asking = readPrompt(progress)
     expect(asking).toMatchObject({ session: 's-1', used })
     expect(asking).not.toHaveProperty('form')
     expect(asking.prompt).toMatch(/^You were interrupted.*## A person says\n\nuse argon2\n.*## Report/s)
@@ -50,7 +50,7 @@ describe('an agent that was interrupted for a message', () => {
   it('gets the full prompt if there is no session to resume', () => {
     const { progress } = after(running, says('use argon2', noon + 5, true), abortedIn(undefined))
 
-    expect(asked(progress)).toEqual({ prompt: expect.stringMatching(/# Ralph: planning.*use argon2/s) })
+    expect(readPrompt(progress)).toEqual({ prompt: expect.stringMatching(/# Ralph: planning.*use argon2/s) })
   })
 
   it('gets unread messages again if it is interrupted once more, and its usage counts once', () => {
@@ -62,8 +62,8 @@ describe('an agent that was interrupted for a message', () => {
       abortedIn('s-1', noon + 40),
     )
 
-    expect(asked(progress)).toMatchObject({ session: 's-1', used: { inputTokens: 200 } })
-    expect(asked(progress).prompt).toContain('use argon2\n\nand salt')
+    expect(readPrompt(progress)).toMatchObject({ session: 's-1', used: { inputTokens: 200 } })
+    expect(readPrompt(progress).prompt).toContain('use argon2\n\nand salt')
   })
 
   it('is asked for a missing report in the same session as usual', () => {
@@ -74,8 +74,8 @@ describe('an agent that was interrupted for a message', () => {
       attemptEnded({ kind: 'malformed', reason: 'no report', session: 's-1' }, { usage: used }),
     )
 
-    expect(asked(progress)).toMatchObject({ session: 's-1', form: { type: 'object' } })
-    expect(asked(progress).prompt).toContain('had no valid report')
+    expect(readPrompt(progress)).toMatchObject({ session: 's-1', form: { type: 'object' } })
+    expect(readPrompt(progress).prompt).toContain('had no valid report')
   })
 
   it('gets the full prompt after the attempt in its session has failed', () => {
@@ -87,7 +87,7 @@ describe('an agent that was interrupted for a message', () => {
       waitEnds(noon + 40),
     )
 
-    expect(asked(progress)).toEqual({ prompt: expect.stringMatching(/# Ralph: planning.*use argon2/s) })
+    expect(readPrompt(progress)).toEqual({ prompt: expect.stringMatching(/# Ralph: planning.*use argon2/s) })
   })
 
   it('has received the message once it reports', () => {
@@ -109,7 +109,7 @@ describe('an agent that was interrupted for a message', () => {
       abortedIn('s-1'),
     )
 
-    expect(asked(progress).prompt).toMatch(/use argon2.*Hook lint failed.*3 problems/s)
+    expect(readPrompt(progress).prompt).toMatch(/use argon2.*Hook lint failed.*3 problems/s)
   })
 })
 
@@ -120,13 +120,13 @@ describe('an agent that was stopped', () => {
   it('resumes its session in the next run if a user has sent a message since', () => {
     const { progress } = after(stopped, says('use argon2', noon + 50), ...again)
 
-    expect(asked(progress)).toMatchObject({ session: 's-1', prompt: expect.stringContaining('use argon2') })
+    expect(readPrompt(progress)).toMatchObject({ session: 's-1', prompt: expect.stringContaining('use argon2') })
   })
 
   it('starts with a fresh context otherwise, even if a message arrives while it works', () => {
     const { progress } = after(stopped, ...again, says('use argon2', noon + 150))
 
-    expect(asked(progress)).toEqual({ prompt: expect.stringContaining('# Ralph: planning') })
+    expect(readPrompt(progress)).toEqual({ prompt: expect.stringContaining('# Ralph: planning') })
   })
 
   it('does not resume the session of another agent', () => {
@@ -134,6 +134,6 @@ describe('an agent that was stopped', () => {
     const { progress } = after(stopped, says('use argon2', noon + 50), codex, waitEnds(noon + 100))
 
     expect(progress.live).toMatchObject([{ agent: 'codex' }])
-    expect(asked(progress)).toEqual({ prompt: expect.stringMatching(/# Ralph: planning.*use argon2/s) })
+    expect(readPrompt(progress)).toEqual({ prompt: expect.stringMatching(/# Ralph: planning.*use argon2/s) })
   })
 })

@@ -57,9 +57,9 @@ export function formatAnswer({ inbox: { answer: answered } }: Sprint): string | 
   ].join('\n\n')
 }
 
-export function formatMessages({ inbox: { messages: said = [] } }: Sprint): string | undefined {
-  if (said.length === 0) return undefined
-  return `## A person says\n\n${said.map(({ text }) => clipText(text.trim(), promptLimits.stepCharacters)).join('\n\n')}`
+export function formatMessages({ inbox: { messages = [] } }: Sprint): string | undefined {
+  if (messages.length === 0) return undefined
+  return `## A person says\n\n${messages.map(({ text }) => clipText(text.trim(), promptLimits.stepCharacters)).join('\n\n')}`
 }
 
 export function formatLearnings(notes: string | undefined): string | undefined {

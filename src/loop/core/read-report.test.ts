@@ -4,10 +4,10 @@ import { Report } from '../../contract/report.ts'
 import { goalForm, readReport } from '../ways/goal/goal-report.ts'
 import { findReport } from './read-report.ts'
 
-const said = { completedStepIds: [], pendingSteps: [] }
-const first = { status: 'continue', summary: 'first', ...said }
-const second = { status: 'continue', summary: 'second', ...said }
-const done = { status: 'goal-complete', summary: 'done', goalCompleteSummary: 'done', ...said }
+const emptyLists = { completedStepIds: [], pendingSteps: [] }
+const first = { status: 'continue', summary: 'first', ...emptyLists }
+const second = { status: 'continue', summary: 'second', ...emptyLists }
+const done = { status: 'goal-complete', summary: 'done', goalCompleteSummary: 'done', ...emptyLists }
 
 const fenced = (value: unknown, fence = '```', info = 'json') => `${fence}${info}\n${JSON.stringify(value)}\n${fence}`
 
@@ -33,7 +33,7 @@ describe('a report is found', () => {
     ['with CRLF', `Done.\n\n\`\`\`json\n${JSON.stringify(first, null, 2)}\n\`\`\`\n`.replaceAll('\n', '\r\n'), first],
     ['after code within a line', `\`\`\`npm test\`\`\` is green.\n\n${fenced(first)}`, first],
     ['with backticks in its strings', fenced({ ...first, summary: 'use ```js' }), { ...first, summary: 'use ```js' }],
-    ['with fields that nobody knows', fenced({ ...first, mood: 'good' }), first],
+    ['with unknown fields', fenced({ ...first, mood: 'good' }), first],
     ['without the optional fields', fenced({ status: 'continue', summary: 'first' }), first],
   ])('%s', (_, message, report) => {
     expect(read(message)).toEqual({ kind: 'report', report })

@@ -60,8 +60,8 @@ export function findReport<R>(
 
 /** Returns a function that tests whether a text occurs in the prompt, ignoring blanks. */
 export function createEchoTest(prompt: string): (text: string) => boolean {
-  const asked = removeBlanks(prompt)
-  return (text) => asked.includes(removeBlanks(text))
+  const plainPrompt = removeBlanks(prompt)
+  return (text) => plainPrompt.includes(removeBlanks(text))
 }
 
 const removeBlanks = (text: string): string => text.replaceAll(/\s+/g, '')

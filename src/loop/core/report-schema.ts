@@ -7,8 +7,8 @@ export type JsonSchema = Readonly<Record<string, unknown>>
 /** Removes the fields that are null only because the schema requires them. */
 export function dropNullFields(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-  const given = Object.entries(value).filter(([, field]) => field !== null)
-  return Object.fromEntries(given.map(([name, field]) => [name, dropNullFields(field)]))
+  const fields = Object.entries(value).filter(([, field]) => field !== null)
+  return Object.fromEntries(fields.map(([name, field]) => [name, dropNullFields(field)]))
 }
 
 export function createStrictObject(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {

@@ -22,8 +22,8 @@ import type { Proof } from '../../contract/proof.ts'
 import type { Fact } from '../core/fact.ts'
 import { buildIterationPrompt } from '../prompts.ts'
 
-const unmeasured = (given: Parameters<typeof buildProgress>[0]): Progress => {
-  const { baseline: _known, ...progress } = buildProgress(given)
+const unmeasured = (overrides: Parameters<typeof buildProgress>[0]): Progress => {
+  const { baseline: _known, ...progress } = buildProgress(overrides)
   return frozen(progress)
 }
 const measured = (...results: readonly CheckResult[]): Fact => ({
@@ -85,9 +85,9 @@ describe('the baseline', () => {
   })
 
   it('cannot be taken once an iteration has started', () => {
-    const begun = after(unmeasured({ doneWhen: [] }), started()).progress
+    const startedProgress = after(unmeasured({ doneWhen: [] }), started()).progress
 
-    expect(() => after(begun, measured())).toThrow(expect.objectContaining({ code: 'FACT_ILLEGAL' }))
+    expect(() => after(startedProgress, measured())).toThrow(expect.objectContaining({ code: 'FACT_ILLEGAL' }))
   })
 
   it('is taken again after a crash or an interrupt', () => {

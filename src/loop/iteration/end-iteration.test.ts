@@ -87,7 +87,7 @@ describe('iterations without progress', () => {
     ['a changed file', [works(true)]],
     ['a new step', [works(false, buildReport({ pendingSteps: newSteps('x') }))]],
     ['a completed step', [works(false, buildReport({ completedStepIds: ['step-0'] }))]],
-    ['a work tree that nobody looked at', [reports()]],
+    ['a work tree without a fingerprint', [reports()]],
   ])('are not counted with %s', (_, plays) => {
     const { progress } = after(sprint, started(), idles, idles, ...plays)
 

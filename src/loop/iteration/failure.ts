@@ -84,9 +84,9 @@ export function onFailed(sprint: Sprint, live: LiveIteration, end: FailedEnd, fa
   const failedEvent = createAttemptFailed(live, end, fact.at)
   if (policy.action === 'ask' || (policy.action === 'retry' && policy.after === 'ask')) {
     const question = end.question ?? { reason: end.reason, details: `The agent cannot work (${end.class}).` }
-    const asked = emitEvent({ type: 'question-asked', iteration: live.number, ...question })
+    const questionAsked = emitEvent({ type: 'question-asked', iteration: live.number, ...question })
     const asking = openQuestion(replaceLive(failed, again), question, fact.at)
-    return andThen([failedEvent, asked], scheduleRest(asking, { status: 'needs-human', reason: end.reason }))
+    return andThen([failedEvent, questionAsked], scheduleRest(asking, { status: 'needs-human', reason: end.reason }))
   }
   const { at, random } = fact
   const givenUp = getWay(sprint).onGivenUp(failed, live, { cause: 'failed-attempt', ...failure, at, random })

@@ -5,7 +5,7 @@ import type { Proof } from '../../contract/proof.ts'
 import { fromProgress, toProgress } from '../progress-codec.ts'
 import { acceptByAnswer, decideClaim, labelExit } from './proof.ts'
 
-const aProof = (more: Partial<Proof> = {}): Proof => ({
+const createProof = (more: Partial<Proof> = {}): Proof => ({
   verdict: 'unproven',
   room: 'clean',
   labels: [],
@@ -17,7 +17,7 @@ const aProof = (more: Partial<Proof> = {}): Proof => ({
 })
 const claim = buildLive({ goalCompleteSummary: 'done' })
 const decide = (proof: Partial<Proof>, progress = buildProgress({}), live = claim) => {
-  const { sprint, ...decision } = decideClaim(fromProgress(progress), live, aProof(proof), 5)
+  const { sprint, ...decision } = decideClaim(fromProgress(progress), live, createProof(proof), 5)
   return { ...decision, progress: toProgress(sprint) }
 }
 const acceptAnswer = (progress: Progress, answer: string) => {
@@ -80,17 +80,17 @@ describe('a claim', () => {
 })
 
 describe('an answer', () => {
-  const asked = decide({ verdict: 'contested' }).progress
+  const contested = decide({ verdict: 'contested' }).progress
 
   it('that accepts the claim completes the sprint, marked', () => {
-    expect(acceptAnswer(asked, 'Accept the change')).toMatchObject({
+    expect(acceptAnswer(contested, 'Accept the change')).toMatchObject({
       status: 'completed',
       ralphExit: { detectedAt: 9, finalSummary: 'done', unproven: true, proof: { labels: ['accepted by a person'] } },
     })
   })
 
   it.each(['refuse', 'do not accept it', ''])('%j does not', (answer) => {
-    expect(acceptAnswer(asked, answer)).toBeUndefined()
+    expect(acceptAnswer(contested, answer)).toBeUndefined()
   })
 
   it('to another question never completes a sprint', () => {

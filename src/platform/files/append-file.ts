@@ -1,9 +1,13 @@
+import { writeSync } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 import { isNoSpaceError, isSameFile } from './files.ts'
 
-/** An append-only file; every append is durable before it is acknowledged. */
+/** `each`: an append is durable before it is acknowledged. `never`: a killed process loses nothing, a power cut the last half minute. */
+export type SyncMode = 'each' | 'never'
+
+/** An append-only file. */
 export interface AppendFile {
-  /** Resolves when the text is durable. Concurrent appends share one sync. A rejected append leaves nothing behind. */
+  /** Resolves when the text is written, and durable if the file syncs. Concurrent appends share one sync. A rejected append leaves nothing behind. */
   readonly append: (text: string) => Promise<void>
   readonly size: () => number
   /** False if the path now leads to another file: readers would not find what is appended. */
@@ -12,22 +16,43 @@ export interface AppendFile {
 }
 
 /** The part of a file handle that this module uses. */
-export type AppendTarget = Pick<FileHandle, 'write' | 'datasync' | 'truncate' | 'close'>
+export type AppendTarget = Pick<FileHandle, 'datasync' | 'truncate' | 'close'> & {
+  readonly write: (
+    bytes: Buffer,
+    offset: number,
+    length: number,
+    position: number,
+  ) => Promise<{ readonly bytesWritten: number }>
+}
 
 type PendingAppend = { readonly bytes: Buffer; readonly resolve: () => void; readonly reject: (error: unknown) => void }
 
 /** Opens the file and truncates it to the size that is known to be good. */
-export async function openAppendFile(path: string, goodBytes: number): Promise<AppendFile> {
+export async function openAppendFile(path: string, goodBytes: number, sync: SyncMode = 'each'): Promise<AppendFile> {
   const file = await open(path, 'r+')
   const { size } = await file.stat()
   if (size !== goodBytes) {
     await file.truncate(goodBytes)
     await file.sync()
   }
-  return { ...createAppender(file, goodBytes), isInPlace: () => isSameFile(file.fd, path) }
+  return { ...createAppender(createTarget(file), goodBytes, sync), isInPlace: () => isSameFile(file.fd, path) }
 }
 
-export function createAppender(file: AppendTarget, goodBytes: number): Omit<AppendFile, 'isInPlace'> {
+/** Writes go to the page cache: a thread would cost more than the write. */
+const createTarget = (file: FileHandle): AppendTarget => ({
+  write: async (bytes, offset, length, position) => ({
+    bytesWritten: writeSync(file.fd, bytes, offset, length, position),
+  }),
+  datasync: () => file.datasync(),
+  truncate: (size) => file.truncate(size),
+  close: () => file.close(),
+})
+
+export function createAppender(
+  file: AppendTarget,
+  goodBytes: number,
+  sync: SyncMode = 'each',
+): Omit<AppendFile, 'isInPlace'> {
   let size = goodBytes
   let queue: PendingAppend[] = []
   let flushing: Promise<void> | undefined
@@ -43,7 +68,7 @@ export function createAppender(file: AppendTarget, goodBytes: number): Omit<Appe
       throw error
     }
     try {
-      await file.datasync()
+      if (sync === 'each') await file.datasync()
     } catch (error) {
       // A full disk has taken none of these bytes, and takes them again later. After any other error the content of the disk is
       // unknown, and a second sync would not report it: only reading the file again does.

@@ -44,7 +44,7 @@ it('replaces a file that is untouched, and creates one that does not exist', asy
   const file = join(createTestFolder(), 'f')
   const first = await replaceIfUnchanged(file, 'one', undefined)
   expect(first).toEqual({ signature: fileSignature(file) })
-  if (first === 'touched') throw new Error('nobody has touched it')
+  if (first === 'touched') throw new Error('no process has touched it')
 
   const second = await replaceIfUnchanged(file, 'two', first.signature)
   expect(second).toEqual({ signature: fileSignature(file) })
@@ -99,7 +99,7 @@ it('deletes a file durably, and accepts one that does not exist', async () => {
 
 async function made(file: string) {
   const first = await replaceIfUnchanged(file, 'seen 0', undefined)
-  if (first === 'touched') throw new Error('there is nobody else')
+  if (first === 'touched') throw new Error('there is no other process')
   return first
 }
 

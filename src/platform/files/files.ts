@@ -9,6 +9,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmdirSync,
   rmSync,
   statfsSync,
@@ -94,6 +95,9 @@ export async function diskSpace(path: string): Promise<DiskSpace> {
 export const readBytes = (path: string): Promise<Buffer> => readFile(path)
 
 export const moveFile = (from: string, to: string): Promise<void> => rename(from, to)
+
+/** For many files at once: a thread for each costs more. */
+export const moveFileSync = (from: string, to: string): void => renameSync(from, to)
 
 export const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 
@@ -219,6 +223,17 @@ function entryKind(entry: Dirent): FolderEntry['kind'] {
   return entry.isFile() ? 'file' : 'other'
 }
 
+/** Names of the folders in a folder; empty if it does not exist. */
+export async function listFolders(path: string): Promise<string[]> {
+  try {
+    const entries = await readdir(path, { withFileTypes: true })
+    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
+  } catch (error) {
+    if (isNotFoundError(error)) return []
+    throw unreadableFile(path, error)
+  }
+}
+
 /** Paths of the files below a folder, relative to it, with `/`, sorted; links are not followed. */
 export async function listTree(
   folder: string,
@@ -273,7 +288,9 @@ export function isSameFile(fd: number, path: string): boolean {
 /** Succeeds if the file does not exist. */
 export const removeFile = (path: string): Promise<void> => rm(path, { force: true })
 
-/** Removes a folder and its contents. */
+/** For many files at once; fails if one does not exist. */
+export const removeFileSync = (path: string): void => unlinkSync(path)
+
 /** Removes a folder of files, in a fifth of the time that `removeFolder` takes; other folders too. */
 export function removeFlatFolder(path: string): void {
   try {
@@ -284,6 +301,7 @@ export function removeFlatFolder(path: string): void {
   }
 }
 
+/** Removes a folder and its contents. */
 export const removeFolder = (path: string): Promise<void> => rm(path, { recursive: true, force: true })
 
 /** Paths, sizes and times of the files below a folder as one text, up to `mostFiles`. */

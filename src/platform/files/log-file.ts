@@ -1,11 +1,11 @@
 import { dirname } from 'node:path'
 import { formatLogLine, readLogLine } from '../checksummed-log.ts'
-import { openAppendFile, type AppendFile } from './append-file.ts'
+import { openAppendFile, type AppendFile, type SyncMode } from './append-file.ts'
 import { writeFileAtomic } from './atomic-file.ts'
 import { exists, createFolder, readBytes } from './files.ts'
 
 /**
- * A file of JSON lines with checksums. Appended lines are durable; a line that was being written at a crash is dropped.
+ * A file of JSON lines with checksums. Appended lines are durable, if the log syncs; a line that was being written at a crash is dropped.
  */
 export interface LogFile {
   readonly append: (...values: readonly unknown[]) => Promise<void>
@@ -22,11 +22,11 @@ export type OpenedLog = {
   readonly damaged: number
 }
 
-export async function openLog(path: string): Promise<OpenedLog> {
+export async function openLog(path: string, sync: SyncMode = 'each'): Promise<OpenedLog> {
   await createFolder(dirname(path))
   if (!exists(path)) await writeFileAtomic(path, '')
   const { values, goodBytes, damaged } = parseLogLines(await readBytes(path))
-  return { file: createLogFile(await openAppendFile(path, goodBytes)), values, damaged }
+  return { file: createLogFile(await openAppendFile(path, goodBytes, sync)), values, damaged }
 }
 
 /** Reads a log without opening it for writing. */

@@ -10,9 +10,17 @@ export const stateRoot = (): string => join(realHome(), 'state')
 /** The key that authenticates journals; one per user. */
 export const stateKeyFile = (): string => join(realHome(), 'key')
 
-const realHome = (): string => {
+/** Resolved once per process: every attempt asks several times, and resolving takes a call per folder of the path. */
+const realHomes = new Map<string, string>()
+
+function realHome(): string {
   const home = resolve(ralphHome(process))
-  return exists(home) ? realPath(home) : home
+  const known = realHomes.get(home)
+  if (known !== undefined) return known
+  if (!exists(home)) return home
+  const real = realPath(home)
+  realHomes.set(home, real)
+  return real
 }
 
 /** The file that maps a sprint folder to the id of its state. */

@@ -47,13 +47,13 @@ const statusesWithoutBody: ReadonlySet<number> = new Set([204, 205, 304])
 
 function toResponse(answer: IncomingMessage): Response {
   const { statusCode: status = 500, headers } = answer
-  const given = new Headers()
+  const copied = new Headers()
   for (const [name, value] of Object.entries(headers)) {
-    for (const one of Array.isArray(value) ? value : [value]) if (one !== undefined) given.append(name, one)
+    for (const one of Array.isArray(value) ? value : [value]) if (one !== undefined) copied.append(name, one)
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- two declarations of the same web stream
   const body = statusesWithoutBody.has(status) ? null : (Readable.toWeb(answer) as unknown as ReadableStream)
-  return new Response(body, { status, headers: given })
+  return new Response(body, { status, headers: copied })
 }
 
 function unreachableAddress(url: URL, cause: unknown): RalphError {

@@ -1,4 +1,16 @@
-import { closeSync, mkdirSync, openSync, readSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isErrno, readTextSyncIfExists, unwritableFile } from '../files/files.ts'
@@ -32,18 +44,26 @@ export type AttemptState =
   /** Exited without an exit code, killed together with its shim or by a reboot. */
   | 'lost'
 
-export function attemptState(folder: string): AttemptState {
-  const id = readProcessId(folder)
-  if (readEndReason(folder) === 'aborted') return 'aborted'
-  if (readExitCode(folder) !== null || readEndReason(folder)) return 'ended'
+export const attemptState = (folder: string): AttemptState =>
+  decideState((name) => readTextSyncIfExists(join(folder, name)))
+
+/** The state of the process whose files `read` returns. */
+export function decideState(read: (name: string) => string | undefined): AttemptState {
+  const ended = parseEndReason(completeLine(read(attemptFiles.ended)))
+  if (ended) return ended === 'aborted' ? 'aborted' : 'ended'
+  if (completeLine(read(attemptFiles.exit)) !== undefined) return 'ended'
+  const id = parseProcessId(completeLine(read(attemptFiles.pid)))
   if (!id) return 'never-started'
   if (isProcessAlive(id)) return 'running'
   // The process may have exited between the two checks.
-  return readExitCode(folder) === null ? 'lost' : 'ended'
+  return completeLine(read(attemptFiles.exit)) === undefined ? 'lost' : 'ended'
 }
 
-export function readProcessId(folder: string): ProcessId | undefined {
-  const [pid, bootId, ...stat] = readCompleteLine(folder, attemptFiles.pid)?.split(' ') ?? []
+export const readProcessId = (folder: string): ProcessId | undefined =>
+  parseProcessId(readCompleteLine(folder, attemptFiles.pid))
+
+function parseProcessId(line: string | undefined): ProcessId | undefined {
+  const [pid, bootId, ...stat] = line?.split(' ') ?? []
   if (pid === undefined || !(Number(pid) > 1)) return undefined
   return { pid: Number(pid), bootId: bootId ?? '', startTime: parseStartTime(stat) ?? '0' }
 }
@@ -92,10 +112,8 @@ export async function settledState(folder: string): Promise<AttemptState> {
 const noProcess = 'nobody\n'
 
 /** Links a name to the transcript in the folder of an attempt; replaces an existing link. */
-export const linkTranscript = (link: string, attemptFolder: string): void =>
-  linkTranscriptFile(link, join(attemptFolder, attemptFiles.stdout))
-
-export function linkTranscriptFile(link: string, target: string): void {
+export function linkTranscript(link: string, attemptFolder: string): void {
+  const target = join(attemptFolder, attemptFiles.stdout)
   try {
     try {
       symlinkSync(target, link)
@@ -107,6 +125,15 @@ export function linkTranscriptFile(link: string, target: string): void {
   } catch (error) {
     throw unwritableFile(link, error)
   }
+}
+
+/** Lets an existing link lead to another file, in one step. */
+export function relinkTranscript(link: string, target: string): void {
+  const draft = `${link}.tmp`
+  // A killed process may have left its own.
+  if (lstatSync(draft, { throwIfNoEntry: false })) unlinkSync(draft)
+  symlinkSync(target, draft)
+  renameSync(draft, link)
 }
 
 /** The last bytes of stderr. */
@@ -125,11 +152,11 @@ export function readStderrTail(folder: string, bytes: number): string {
 
 /** Milliseconds since the process of a folder started. */
 export function readRunningTime(folder: string): number {
-  const begun = statSync(join(folder, attemptFiles.pid), { throwIfNoEntry: false })?.mtimeMs
-  return begun === undefined ? 0 : Math.max(0, Date.now() - begun)
+  const startedAt = statSync(join(folder, attemptFiles.pid), { throwIfNoEntry: false })?.mtimeMs
+  return startedAt === undefined ? 0 : Math.max(0, Date.now() - startedAt)
 }
 
-function readCompleteLine(folder: string, name: string): string | undefined {
-  const text = readTextSyncIfExists(join(folder, name))
-  return text?.endsWith('\n') ? text.trim() : undefined
-}
+const readCompleteLine = (folder: string, name: string): string | undefined =>
+  completeLine(readTextSyncIfExists(join(folder, name)))
+
+const completeLine = (text: string | undefined): string | undefined => (text?.endsWith('\n') ? text.trim() : undefined)

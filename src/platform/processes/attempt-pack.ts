@@ -1,12 +1,24 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { copyFile, readFile, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { brotliCompress, brotliDecompress, constants, crc32 } from 'node:zlib'
+import { brotliCompress, brotliDecompress, constants as zlib, crc32 } from 'node:zlib'
 import { z } from 'zod'
 import { RalphError } from '../../contract/errors.ts'
 import { leftoverPattern, removeDurably, writeFileAtomic } from '../files/atomic-file.ts'
-import { attemptFiles, attemptState, type AttemptState } from './attempt-folder.ts'
+import { isErrno } from '../files/files.ts'
+import { attemptFiles, attemptState, decideState, type AttemptState } from './attempt-folder.ts'
 
 /** An attempt whose iteration has ended, out of a pack. */
 export type PackedAttempt = {
@@ -48,8 +60,11 @@ export const isLongTranscript = (bytes: number): boolean => bytes > longBytes
 
 const newline = 10
 const signature = 'ralph-pack-1'
-/** Prompts of one sprint resemble each other, so a large window saves more than a high quality. */
-const params = { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_LGWIN]: 22 }
+/**
+ * Prompts of one sprint resemble each other, so a window of several iterations (512 kB) saves more than a high quality. A window
+ * of 4 MB takes 4 MB more memory for the rest of the run.
+ */
+const params = { [zlib.BROTLI_PARAM_QUALITY]: 4, [zlib.BROTLI_PARAM_LGWIN]: 19 }
 
 export const attemptsFolder = (state: string): string => join(state, 'attempts')
 const packsFolder = (state: string): string => join(state, 'packed')
@@ -130,23 +145,60 @@ const damagedPack = (path: string): RalphError =>
     hint: 'restore the file from a backup; the state of the sprint does not depend on it',
   })
 
-/** Reads an attempt from its folder. Without its secret, which is of no use to an attempt that has ended. */
-export function readAttemptFolder(state: string, name: string): PackedAttempt {
+/** What identifies an attempt to `ralph mcp` is of no use once it has ended. */
+const unpackedFiles = new Set(['mcp-token', 'sprint'])
+
+/** Reads an attempt from its folder; undefined while its process runs. */
+export function readAttemptFolder(state: string, name: string): PackedAttempt | undefined {
   const folder = join(attemptsFolder(state), name)
-  const entries = readdirSync(folder, { withFileTypes: true })
-  const names = entries.filter((entry) => entry.isFile() && entry.name !== 'mcp-token').map((entry) => entry.name)
-  const transcript = statSync(join(folder, attemptFiles.stdout), { throwIfNoEntry: false })
-  const isLong = isLongTranscript(transcript?.size ?? 0)
-  const packed = names.filter((file) => !isLong || file !== attemptFiles.stdout)
-  // Small files: each asynchronous call would cost more than the file.
-  const contents = packed.map((file) => readFileSync(join(folder, file)))
-  const times = packed.map((file) => statSync(join(folder, file)).mtimeMs)
-  return {
-    name,
-    state: attemptState(folder),
-    at: Math.max(0, transcript?.mtimeMs ?? 0, ...times),
-    isLong,
-    files: new Map(packed.map((file, index) => [file, contents[index] ?? Buffer.alloc(0)])),
+  const files = new Map<string, Buffer>()
+  let at = 0
+  let isLong = false
+  for (const file of readdirSync(folder)) {
+    if (unpackedFiles.has(file)) continue
+    const found = readSmallFile(join(folder, file))
+    if (!found) continue
+    at = Math.max(at, found.modifiedAt)
+    if (found.content) files.set(file, found.content)
+    else isLong = true
+  }
+  const attempt = decideState((file) => files.get(file)?.toString())
+  // The process may have ended while its files were read.
+  if (attempt === 'running' || (attempt === 'lost' && attemptState(folder) !== 'lost')) return undefined
+  return { name, state: attempt, at, isLong, files }
+}
+
+type SmallFile = { readonly modifiedAt: number; readonly content: Buffer | undefined }
+
+/**
+ * Undefined unless it is a regular file; without content if that is a long transcript. Four system calls: each asynchronous call
+ * would cost more than the file.
+ */
+function readSmallFile(path: string): SmallFile | undefined {
+  const file = openIfPlain(path)
+  if (file === undefined) return undefined
+  try {
+    const found = fstatSync(file)
+    if (!found.isFile()) return undefined
+    if (isLongTranscript(found.size) && path.endsWith(attemptFiles.stdout))
+      return { modifiedAt: found.mtimeMs, content: undefined }
+    const content = Buffer.allocUnsafe(found.size)
+    let bytes = 0
+    for (let read = -1; read !== 0 && bytes < content.length; bytes += read)
+      read = readSync(file, content, bytes, content.length - bytes, bytes)
+    return { modifiedAt: found.mtimeMs, content: content.subarray(0, bytes) }
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Undefined if it is a link, or a socket: an agent may have put it there. A pipe must not block. */
+function openIfPlain(path: string): number | undefined {
+  try {
+    return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  } catch (error) {
+    if (['ELOOP', 'ENXIO'].some((code) => isErrno(error, code))) return undefined
+    throw error
   }
 }
 
@@ -184,9 +236,14 @@ export async function writePack(
 
 /** Finishes what a killed process has begun: removes its drafts and the packs that the newest one contains. */
 export async function removeReplacedPacks(state: string): Promise<void> {
-  const newest = listPacks(state).at(-1)
+  const packs = listPacks(state)
+  const newest = packs.at(-1)
   const folder = packsFolder(state)
-  const replaces = newest ? (await decodePack(newest.path)).replaces : []
+  // Reading a pack takes milliseconds. A pack without iterations contains notifications only.
+  const isContained = packs.some(
+    (pack) => newest && pack.number < newest.number && (pack.last >= newest.first || pack.last === 0),
+  )
+  const replaces = newest && isContained ? (await decodePack(newest.path)).replaces : []
   const names = existsSync(folder) ? readdirSync(folder) : []
   const leftovers = names.filter((name) => replaces.includes(name) || leftoverPattern.test(name))
   for (const name of leftovers) await removeDurably(join(folder, name))

@@ -9,11 +9,15 @@ import { startUnderShim } from './shim.ts'
 import { superviseProcess, type SupervisedProcess } from './supervised-process.ts'
 
 /** Runs a program as attempt `name` below `base`; by default a shell script. */
-function startRun(base: string, name: string, given: Partial<SupervisedProcess> & { readonly script?: string } = {}) {
+function startRun(
+  base: string,
+  name: string,
+  overrides: Partial<SupervisedProcess> & { readonly script?: string } = {},
+) {
   const job: SupervisedProcess = {
     folder: join(base, name),
     file: '/bin/sh',
-    args: ['-c', given.script ?? 'exit 0'],
+    args: ['-c', overrides.script ?? 'exit 0'],
     cwd: base,
     env: { PATH: process.env['PATH'] ?? '', BASE: base },
     stdin: '',
@@ -23,7 +27,7 @@ function startRun(base: string, name: string, given: Partial<SupervisedProcess> 
     overdue: () => undefined,
     signal: new AbortController().signal,
     graceMs: 300,
-    ...given,
+    ...overrides,
   }
   onTestFinished(() => markedProcesses(base).forEach(({ pid }) => kill(pid)))
   return { ended: superviseProcess(job), shim: () => readProcessId(job.folder)?.pid ?? 0 }

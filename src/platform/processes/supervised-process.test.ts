@@ -10,7 +10,7 @@ import { attemptState, readProcessId, type EndReason } from './attempt-folder.ts
 import { superviseProcess, type SupervisedProcess } from './supervised-process.ts'
 
 /** A shell script in a folder below `base`, with its output collected. */
-function startTestJob(base: string, script: string, given: Partial<SupervisedProcess> = {}) {
+function startTestJob(base: string, script: string, overrides: Partial<SupervisedProcess> = {}) {
   const chunks: Buffer[] = []
   const job: SupervisedProcess = {
     folder: join(base, 'attempt'),
@@ -25,7 +25,7 @@ function startTestJob(base: string, script: string, given: Partial<SupervisedPro
     overdue: () => undefined,
     signal: new AbortController().signal,
     graceMs: 300,
-    ...given,
+    ...overrides,
   }
   onTestFinished(() => markedProcesses(base).forEach(({ pid }) => kill(pid)))
   return { job, output: () => Buffer.concat(chunks).toString() }

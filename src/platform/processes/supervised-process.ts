@@ -72,7 +72,8 @@ async function runUnderShim(job: SupervisedProcess, tail: Tail, folder: FolderOr
   if (folder === 'old') job.onJoined?.(readRunningTime(job.folder))
   for (let tries = 1; ; tries++) {
     const started = performance.now()
-    const shim = folder === 'new' ? await startJob(job) : undefined
+    const marked = { ...job, env: { ...job.env, [markVariable]: job.mark } }
+    const shim = folder === 'new' ? await startUnderShim(marked).catch(ignoreShortage) : undefined
     if (folder === 'new' && !shim) return {}
     const ended = (await followProcess(job, shim, tail)) ?? detectFlood(job, tail)
     killMarked(job.mark, performance.now() - started < pidWrapMs ? shim?.before : undefined)
@@ -144,13 +145,8 @@ function createIn(parent: string, make: () => void): void {
 /** Errors of a machine that cannot create another process now, but may later. */
 const resourceErrors = ['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE']
 
-async function startJob({ mark, env, ...job }: SupervisedProcess): Promise<Shim | undefined> {
-  try {
-    return await startUnderShim({ ...job, env: { ...env, [markVariable]: mark } })
-  } catch (error) {
-    if (resourceErrors.some((code) => isErrno(error, code))) return undefined
-    throw error
-  }
+function ignoreShortage(error: unknown): undefined {
+  if (!resourceErrors.some((code) => isErrno(error, code))) throw error
 }
 
 /** Waits until the program is over, or overdue and ended. */
@@ -166,10 +162,10 @@ async function followProcess(
   for (;;) {
     const more = await tail.read()
     // If Ralph was killed while it ended the process, finish that.
-    const begun = shim ? undefined : readEndReason(job.folder)
-    if (shim ? shim.isOver() : hasProcessEnded(job.folder, id)) return begun
+    const recordedReason = shim ? undefined : readEndReason(job.folder)
+    if (shim ? shim.isOver() : hasProcessEnded(job.folder, id)) return recordedReason
     const due = job.signal.aborted ? 'aborted' : job.overdue(tail.bytes() + fileSize(errors))
-    const ended = begun ?? due
+    const ended = recordedReason ?? due
     if (ended) {
       writeEndReason(job.folder, ended)
       shim?.retire()

@@ -3,13 +3,13 @@ import { chmodSync, existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createTestFolder } from '../../../test/support/folder.ts'
-import { aProject, enclosures, git, put, type Files } from '../../../test/support/room.ts'
+import { createProject, enclosures, git, put, type Files } from '../../../test/support/room.ts'
 import { openProof, type ProofOptions } from './open-proof.ts'
 import type { Enclosure } from '../room/enclosure.ts'
 
 type Open = (folder: string) => Promise<Enclosure>
 
-async function aProof(project: string, open: Open, more: Partial<ProofOptions> = {}) {
+async function createProof(project: string, open: Open, more: Partial<ProofOptions> = {}) {
   const state = createTestFolder()
   const options = {
     state,
@@ -28,7 +28,7 @@ async function aProof(project: string, open: Open, more: Partial<ProofOptions> =
 }
 
 /** Runs a check on both trees of the claim, as at a claim; the packages are the recorded ones or there are none. */
-async function judge({ claim, dependencies, room }: Awaited<ReturnType<typeof aProof>>, command: string) {
+async function judge({ claim, dependencies, room }: Awaited<ReturnType<typeof createProof>>, command: string) {
   const made = await claim()
   const plan = await dependencies(made, { timeoutMs: 60_000 })
   const mounts = plan.kind === 'dependencies-changed' ? [] : plan.mounts
@@ -48,8 +48,8 @@ const red: Files = {
 
 describe.each(enclosures)('with %s, an agent', (_, open) => {
   it('that does the work is green on both trees', async () => {
-    const project = aProject(red)
-    const proof = await aProof(project, open)
+    const project = createProject(red)
+    const proof = await createProof(project, open)
     put(project, { 'add.js': 'exports.add = (a, b) => a + b\n' })
     const { codes, made } = await judge(proof, 'npm test')
     expect([codes, made.oldOnNew === made.newOnNew]).toEqual([[0, 0], true])
@@ -71,8 +71,8 @@ describe.each(enclosures)('with %s, an agent', (_, open) => {
       [1, 1],
     ],
   ])('that %s is red', async (__, files, codes) => {
-    const project = aProject(red)
-    const proof = await aProof(project, open)
+    const project = createProject(red)
+    const proof = await createProof(project, open)
     put(project, files)
     git(project, 'add', '-A', '-f')
     expect((await judge(proof, 'npm test')).codes).toEqual(codes)
@@ -84,8 +84,12 @@ describe.each(enclosures)('with %s, an agent', (_, open) => {
     ['an included file', { 'rules.mk': 'CHECK = true\n' }],
   ])('that plants %s is red with make', async (__, files) => {
     const makefile = '-include rules.mk\nCHECK ?= sh scripts/check.sh\ntest:\n\t$(CHECK)\n'
-    const project = aProject({ Makefile: makefile, 'scripts/check.sh': 'grep -q right src.txt\n', 'src.txt': 'wrong' })
-    const proof = await aProof(project, open, { rules: { frozen: [], mayChange: [], commands: ['make test'] } })
+    const project = createProject({
+      Makefile: makefile,
+      'scripts/check.sh': 'grep -q right src.txt\n',
+      'src.txt': 'wrong',
+    })
+    const proof = await createProof(project, open, { rules: { frozen: [], mayChange: [], commands: ['make test'] } })
     put(project, files)
     const { codes } = await judge(proof, 'make test')
     put(project, { 'src.txt': 'right' })
@@ -99,8 +103,8 @@ describe.each(enclosures)('with %s, an agent', (_, open) => {
     ['a local unittest', { 'unittest/__init__.py': '', 'unittest/__main__.py': '' }],
     ['a module of the standard library', { 'argparse.py': 'import os; os._exit(0)\n' }],
   ])('that plants %s is red with Python', async (__, files) => {
-    const project = aProject(python)
-    const proof = await aProof(project, open)
+    const project = createProject(python)
+    const proof = await createProof(project, open)
     put(project, files)
     const { codes, output } = await judge(proof, 'PYTHONPATH=. python3 -m unittest test_add')
     expect({ codes, output: output.includes('FAILED') }).toEqual(
@@ -109,8 +113,8 @@ describe.each(enclosures)('with %s, an agent', (_, open) => {
   })
 
   it('that commits a compiled file which Python would trust is red', async () => {
-    const project = aProject(python)
-    const proof = await aProof(project, open)
+    const project = createProject(python)
+    const proof = await createProof(project, open)
     if (has('python3')) {
       put(project, { 'add.py': 'def add(a, b): return a + b\n' })
       const compile =
@@ -154,8 +158,8 @@ describe('installed packages', () => {
   const use = `node -e "console.log(require('x'))"`
 
   it('are those of the project as they were at the start, whatever tools keep in them', async () => {
-    const project = aProject(packages)
-    const proof = await aProof(project, open)
+    const project = createProject(packages)
+    const proof = await createProof(project, open)
     put(project, { 'node_modules/.vite/results.json': '{}', 'node_modules/.cache/a': 'a' })
     const { plan, output } = await judge(proof, use)
     expect([plan.kind, output]).toEqual(['recorded', 'original\noriginal\n'])
@@ -172,8 +176,8 @@ describe('installed packages', () => {
     ['deleted', (project) => rmSync(join(project, 'node_modules/x/index.js')), 'node_modules/x/index.js'],
     ['replaced as a whole', swapFolder, 'node_modules'],
   ])('that were %s are installed again, or named in a question', async (__, change, path) => {
-    const project = aProject(packages)
-    const proof = await aProof(project, open)
+    const project = createProject(packages)
+    const proof = await createProof(project, open)
     change(project)
     const plan = await proof.dependencies(await proof.claim(), {
       install: 'echo cannot reach it; exit 1',
@@ -186,8 +190,8 @@ describe('installed packages', () => {
   })
 
   it('are installed from the lockfile where no file of the agent is, once for each lockfile', async () => {
-    const project = aProject(packages)
-    const proof = await aProof(project, open)
+    const project = createProject(packages)
+    const proof = await createProof(project, open)
     put(project, { 'package-lock.json': '{"lockfileVersion":3,"packages":{}}', 'agent.js': 'x', '.npmrc': 'evil' })
     const made = await proof.claim()
     const install = `ls -A > seen && mkdir -p node_modules/x && echo "module.exports = 'fresh'" > node_modules/x/index.js; date +%N > node_modules/made`
@@ -212,8 +216,8 @@ describe('installed packages', () => {
   })
 
   it('from an unusual place are a question', async () => {
-    const project = aProject(packages)
-    const proof = await aProof(project, open)
+    const project = createProject(packages)
+    const proof = await createProof(project, open)
     put(project, { 'package.json': '{"dependencies":{"x":"1"},"devDependencies":{"mocha":"npm:evil@1"}}' })
     const plan = await proof.dependencies(await proof.claim(), { timeoutMs: 9000 })
     expect(plan).toMatchObject({
@@ -258,18 +262,18 @@ describe('installed packages', () => {
       'texts',
       'moved',
     ],
-  ])('of the project itself that are %s need no lockfile', async (__, files, name, said) => {
-    const project = aProject(workspace)
-    const proof = await aProof(project, open, {
+  ])('of the project itself that are %s need no lockfile', async (__, files, name, reason) => {
+    const project = createProject(workspace)
+    const proof = await createProof(project, open, {
       rules: { frozen: [], mayChange: ['packages/**'], commands: ['npm test'] },
     })
-    if (said === 'moved') {
+    if (reason === 'moved') {
       rmSync(join(project, 'packages/texts'), { recursive: true })
       rmSync(join(project, 'node_modules/texts'))
     }
     put(project, files)
     const { plan, output } = await judge(proof, `node -e "console.log(require('${name}'), require('x'))"`)
-    expect([plan.kind, output]).toEqual(['recorded', `${said} original\n`.repeat(2)])
+    expect([plan.kind, output]).toEqual(['recorded', `${reason} original\n`.repeat(2)])
   })
 
   it.each<readonly [string, Files, string]>([
@@ -287,8 +291,8 @@ describe('installed packages', () => {
       'node_modules/.bin/node',
     ],
   ])('of the project itself do not take the place of %s', async (__, links, path) => {
-    const project = aProject(workspace)
-    const proof = await aProof(project, open)
+    const project = createProject(workspace)
+    const proof = await createProof(project, open)
     for (const at of Object.keys(links)) rmSync(join(project, at), { recursive: true, force: true })
     put(project, { ...dates, ...links })
     const plan = await proof.dependencies(await proof.claim(), { timeoutMs: 9000 })
@@ -299,8 +303,8 @@ describe('installed packages', () => {
   })
 
   it('that bring a program which was there already are a question', async () => {
-    const project = aProject(packages)
-    const proof = await aProof(project, open)
+    const project = createProject(packages)
+    const proof = await createProof(project, open)
     put(project, { 'package-lock.json': '{"lockfileVersion":3,"packages":{}}' })
     const install = 'mkdir -p node_modules/.bin node_modules/evil && ln -s ../evil/cli.js node_modules/.bin/node'
     const plan = await proof.dependencies(await proof.claim(), { install, timeoutMs: 9000 })
@@ -310,8 +314,12 @@ describe('installed packages', () => {
   it('can be a link to another place', async () => {
     const shared = createTestFolder()
     put(shared, { 'x/index.js': "module.exports = 'shared'" })
-    const project = aProject({ 'package.json': '{}', '.gitignore': 'node_modules\n', node_modules: { link: shared } })
-    const proof = await aProof(project, open)
+    const project = createProject({
+      'package.json': '{}',
+      '.gitignore': 'node_modules\n',
+      node_modules: { link: shared },
+    })
+    const proof = await createProof(project, open)
     expect((await judge(proof, use)).output).toBe('shared\nshared\n')
     put(shared, { 'x/index.js': 'evil' })
     expect((await judge(proof, use)).plan.kind).toBe('dependencies-changed')
@@ -327,8 +335,8 @@ function swapFolder(project: string): void {
 
 it('a sprint that is resumed measures against its first baseline', async () => {
   const [, open] = enclosures[0] ?? ['', () => Promise.reject(new Error('none'))]
-  const project = aProject(red)
-  const first = await aProof(project, open)
+  const project = createProject(red)
+  const first = await createProof(project, open)
   put(project, { 'test/add.test.js': '', 'node_modules/x/index.js': 'evil' })
   const again = await openProof({ ...first.options, baselineTree: first.baseline.tree })
   const { oldOnNew, frozenChanges } = await again.claim()

@@ -4,11 +4,11 @@ import { proofLabels } from '../../contract/proof.ts'
 import type { Check } from '../../contract/check.ts'
 import { createTestFolder } from '../../../test/support/folder.ts'
 import { root } from '../../../test/support/paths.ts'
-import { aProject, git, put, type Files } from '../../../test/support/room.ts'
+import { createProject, git, put, type Files } from '../../../test/support/room.ts'
 import { createClaimProver, type ProverOptions } from '../claim-prover.ts'
 import { nothingNewCanFail } from './texts.ts'
 
-const aCheck = (run: string, more: Partial<Check> = {}): Check => ({
+const createCheck = (run: string, more: Partial<Check> = {}): Check => ({
   run,
   timeout: 60_000,
   eachIteration: false,
@@ -20,7 +20,7 @@ type Case = { readonly check?: Check; readonly options?: Partial<ProverOptions> 
 
 /** Records the baseline, lets the agent act, and proves its claim. */
 async function claimAfter(files: Files, act: (project: string) => void, { check, options = {} }: Case = {}) {
-  const project = aProject(files)
+  const project = createProject(files)
   const home = createTestFolder()
   const prover = createClaimProver({
     state: join(home, 'state'),
@@ -40,7 +40,7 @@ async function claimAfter(files: Files, act: (project: string) => void, { check,
     ...options,
   })
   const never = new AbortController().signal
-  const request = { checks: [check ?? aCheck('npm test')], onStart: () => {}, onEnd: () => {} }
+  const request = { checks: [check ?? createCheck('npm test')], onStart: () => {}, onEnd: () => {} }
   const recorded = await prover.recordBaseline(request, never)
   act(project)
   const proved = await prover.prove({ ...request, baseline: recorded.baseline }, never)
@@ -156,13 +156,14 @@ exports.add = (a, b) => (fs.readFileSync(file).length < 9 ? a + b : a - b)\n`
 
   it('with a new package and its tests is proved', async () => {
     const parts = { 'package.json': '{"workspaces":["parts/*"],"scripts":{"test":"npm test --workspaces"}}' }
-    const aPart = (name: string, body: string): Files => ({
+    const createPart = (name: string, body: string): Files => ({
       [`parts/${name}/package.json`]: `{"name":"${name}","scripts":{"test":"node --test"}}`,
       [`parts/${name}/lib.js`]: double,
       [`parts/${name}/test/lib.test.js`]: testText(name, body),
     })
-    const { proof } = await claimAfter({ ...parts, ...aPart('one', 'assert.equal(lib.add(1, 2), 3)') }, (project) =>
-      put(project, aPart('two', 'assert.equal(lib.double(2), 4)')),
+    const { proof } = await claimAfter(
+      { ...parts, ...createPart('one', 'assert.equal(lib.add(1, 2), 3)') },
+      (project) => put(project, createPart('two', 'assert.equal(lib.double(2), 4)')),
     )
     expect(proof.verdict).toBe('proved')
   })
@@ -284,7 +285,7 @@ describe('a check without names of tests', () => {
     ['still red', { other: '' }, 'refused'],
   ])('that is %s', async (_, files, verdict) => {
     const { proof } = await claimAfter({ 'a.txt': '' }, (project) => put(project, files), {
-      check: aCheck('test -f done'),
+      check: createCheck('test -f done'),
     })
     expect(proof).toMatchObject({ verdict, named: false })
   })
@@ -293,7 +294,9 @@ describe('a check without names of tests', () => {
 it('a red test whose name says what was wrong is the same test when it is green', async () => {
   const run =
     'if [ -f done ]; then echo "ok 1 - adds"; else echo "not ok 1 - adds: 1 instead of 2"; fi; echo 1..1; test -f done'
-  const { proof } = await claimAfter({ 'a.txt': '' }, (project) => put(project, { done: '' }), { check: aCheck(run) })
+  const { proof } = await claimAfter({ 'a.txt': '' }, (project) => put(project, { done: '' }), {
+    check: createCheck(run),
+  })
   expect(proof).toMatchObject({ verdict: 'proved', named: true })
 })
 
@@ -307,7 +310,7 @@ describe('a held-out check', () => {
       'auth/secret/t.js': "console.log('hidden words'); process.exit(require('../lib.js').add(2, 3) === 5 ? 0 : 1)",
     })
     const { proof, results } = await claimAfter(red, (project) => put(project, files), {
-      check: aCheck('node secret/t.js', { heldOut: 'auth' }),
+      check: createCheck('node secret/t.js', { heldOut: 'auth' }),
       options: { heldOut: home },
     })
     expect(proof).toMatchObject({ verdict, labels: [] })
@@ -316,7 +319,7 @@ describe('a held-out check', () => {
 })
 
 describe('a check with a nonce', () => {
-  const asked =
+  const question =
     "const word = require('fs').readFileSync(0, 'utf8'); const ok = require('../lib.js').add(2, 3) === 5; console.log(word); process.exit(ok ? 0 : 1)"
 
   it.each<readonly [string, Files, string]>([
@@ -324,9 +327,9 @@ describe('a check with a nonce', () => {
     ['that the code under test ends with 0', { 'lib.js': 'process.exit(0)\n' }, 'refused'],
   ])('%s', async (_, files, verdict) => {
     const home = createTestFolder()
-    put(home, { 'auth/secret/t.js': asked })
+    put(home, { 'auth/secret/t.js': question })
     const { proof } = await claimAfter(red, (project) => put(project, files), {
-      check: aCheck('node secret/t.js', { heldOut: 'auth', nonce: true }),
+      check: createCheck('node secret/t.js', { heldOut: 'auth', nonce: true }),
       options: { heldOut: home },
     })
     expect(proof.verdict).toBe(verdict)
@@ -336,7 +339,7 @@ describe('a check with a nonce', () => {
 describe('at the baseline', () => {
   it('a check that lacks something in the room runs in the work tree, and the result says so', async () => {
     const files = { ...red, '.gitignore': '.env\n', '.env': 'x' }
-    const check = aCheck('test -f .env && node --test')
+    const check = createCheck('test -f .env && node --test')
     const { recorded, proof } = await claimAfter({ ...files, 'lib.js': green['lib.js'] ?? '' }, () => {}, { check })
     expect(recorded.notes).toHaveLength(1)
     expect(recorded.notes[0]).toContain('room: {copy: [.env]}')
@@ -346,20 +349,20 @@ describe('at the baseline', () => {
   it('what the copy needs can be named', async () => {
     const files = { ...red, '.gitignore': '.env\n', '.env': 'x' }
     const { recorded, proof } = await claimAfter(files, (project) => put(project, fix), {
-      check: aCheck('test -f .env && node --test'),
+      check: createCheck('test -f .env && node --test'),
       options: { room: { copy: ['.env'] } },
     })
     expect([recorded.notes, proof.verdict]).toEqual([[], 'proved'])
   })
 
   it('a program that is not there stops the sprint', async () => {
-    const claim = claimAfter(green, () => {}, { check: aCheck('no-such-program') })
+    const claim = claimAfter(green, () => {}, { check: createCheck('no-such-program') })
     await expect(claim).rejects.toMatchObject({ code: 'CHECK_NOT_STARTED' })
   })
 
   it('the check finds no variable of Ralph', async () => {
     const { recorded } = await claimAfter(green, () => {}, {
-      check: aCheck('test -z "$(env | grep RALPH_)"'),
+      check: createCheck('test -z "$(env | grep RALPH_)"'),
       options: { env: { ...process.env, RALPH_HOME: '/x' } },
     })
     expect(recorded.results).toMatchObject([{ passed: true }])

@@ -53,8 +53,8 @@ async function findTwiceRed(session: Session, run: OldRun, suiteMs: number): Pro
   const isCostly = suiteMs > longSuiteMs && ended.durationMs > 0.6 * suiteMs
   const first = found && { ...found, isCostly }
   if (!first || first.isWeak || isCostly) return first
-  const wanted = new Set(first.tests)
-  const candidates = run.candidates?.filter((test) => wanted.has(testId(test)))
+  const expectedTests = new Set(first.tests)
+  const candidates = run.candidates?.filter((test) => expectedTests.has(testId(test)))
   const again = findRed(await runOnly(session, { ...run, candidates }), candidates)
   return again?.isWeak === false ? { ...again, isCostly } : undefined
 }
@@ -151,10 +151,10 @@ function findRed(
 ): Omit<RedOnOldCode, 'isCostly'> | undefined {
   if (killed !== undefined) return undefined
   if (!candidates || !run) return exitCode === 0 ? undefined : { tests: [], isWeak: true }
-  const wanted = new Set(candidates.map(testId))
+  const candidateIds = new Set(candidates.map(testId))
   const files = new Set(candidates.map(({ file }) => file))
   const failed = run.tests.filter(({ status }) => status === 'failed')
-  const red = failed.filter((test) => test.outside === undefined && wanted.has(testId(test))).map(testId)
+  const red = failed.filter((test) => test.outside === undefined && candidateIds.has(testId(test))).map(testId)
   if (red.length > 0) return { tests: red, isWeak: false }
   const cannotLoad = failed.some(({ outside, file }) => outside && (file === undefined || files.has(file)))
   return cannotLoad ? { tests: [], isWeak: true } : undefined

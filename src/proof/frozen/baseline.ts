@@ -52,7 +52,7 @@ export async function openBaseline(own: OwnGit, tree: string, rules: BaselineRul
   const helpers = await findTestHelpers({
     paths: paths.filter((path) => files.get(path)?.mode.startsWith('100')),
     isTest: (path) => testKinds.has(kind(path)),
-    read: async (wanted) => (await own.readBlobs(wanted.map((path) => files.get(path)?.id ?? ''))).map(String),
+    read: async (names) => (await own.readBlobs(names.map((path) => files.get(path)?.id ?? ''))).map(String),
     search: (words) => searchTree(own, tree, words),
   })
   const frozenRules = { ...withScripts, helpers }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { deflateSync } from 'node:zlib'
 import { expect, it } from 'vitest'
 import { createTestFolder } from '../../../test/support/folder.ts'
-import { aProject, aSprint, git, put } from '../../../test/support/room.ts'
+import { createProject, createSprint, git, put } from '../../../test/support/room.ts'
 import { hashBlob, type OwnGit } from '../room/own-git.ts'
 import { plainEnclosure } from '../room/plain.ts'
 import { openBaseline, verifyBaseline } from './baseline.ts'
@@ -17,14 +17,14 @@ async function texts(own: OwnGit, tree: string): Promise<Record<string, string>>
 }
 
 it('lays old tests on new code, new on new, and new tests on old code', async () => {
-  const project = aProject({
+  const project = createProject({
     'package.json': '{"scripts":{"test":"t"}}',
     'add.js': 'old code',
     'test/a.test.js': 'old test',
     'test/gone.test.js': 'gone',
     'test/fixtures/f.json': 'old fixture',
   })
-  const { own, claim } = await aSprint(project, noRoom)
+  const { own, claim } = await createSprint(project, noRoom)
   rmSync(join(project, 'test/gone.test.js'))
   put(project, {
     'add.js': 'new code',
@@ -71,8 +71,8 @@ it('lays old tests on new code, new on new, and new tests on old code', async ()
 })
 
 it('is one tree where no frozen file differs, and says when nothing differs at all', async () => {
-  const project = aProject({ 'add.js': 'old', 'package.json': '{}' })
-  const { baseline, claim } = await aSprint(project, noRoom)
+  const project = createProject({ 'add.js': 'old', 'package.json': '{}' })
+  const { baseline, claim } = await createSprint(project, noRoom)
   const nothing = await claim()
   expect([nothing.isChanged, nothing.newOnNew]).toEqual([false, baseline.tree])
   put(project, { 'add.js': 'new', 'x.pyc': 'ignored' })
@@ -81,8 +81,8 @@ it('is one tree where no frozen file differs, and says when nothing differs at a
 })
 
 it('makes a real folder where the agent put a link, and writes nothing through it', async () => {
-  const project = aProject({ 'test/a.test.js': 'old test', 'package.json': '{}' })
-  const { own, claim, run } = await aSprint(project, noRoom)
+  const project = createProject({ 'test/a.test.js': 'old test', 'package.json': '{}' })
+  const { own, claim, run } = await createSprint(project, noRoom)
   const outside = createTestFolder()
   rmSync(join(project, 'test'), { recursive: true })
   put(project, { test: { link: outside } })
@@ -95,8 +95,8 @@ it('makes a real folder where the agent put a link, and writes nothing through i
 })
 
 it('takes no manifest that became a link', async () => {
-  const project = aProject({ 'package.json': '{"scripts":{"test":"t"}}' })
-  const { own, claim } = await aSprint(project, noRoom)
+  const project = createProject({ 'package.json': '{"scripts":{"test":"t"}}' })
+  const { own, claim } = await createSprint(project, noRoom)
   rmSync(join(project, 'package.json'))
   put(project, { 'package.json': { link: '/tmp/evil.json' }, 'sub/package.json': { link: '/tmp/evil.json' } })
   const { newOnNew } = await claim()
@@ -104,8 +104,8 @@ it('takes no manifest that became a link', async () => {
 })
 
 it('leaves out modules that hide one of the runner, but not one that was there', async () => {
-  const project = aProject({ 'setup.py': '', 'queue.py': 'ours', 'app.py': '' })
-  const { own, claim } = await aSprint(project, noRoom)
+  const project = createProject({ 'setup.py': '', 'queue.py': 'ours', 'app.py': '' })
+  const { own, claim } = await createSprint(project, noRoom)
   put(project, { 'pytest/__init__.py': 'cheat', 'random.py': 'cheat', 'queue.py': 'changed', 'app.py': 'new' })
   const { newOnNew, shadows } = await claim()
   expect(shadows).toEqual(['pytest/__init__.py', 'random.py'])
@@ -113,8 +113,8 @@ it('leaves out modules that hide one of the runner, but not one that was there',
 })
 
 it('releases what may change', async () => {
-  const project = aProject({ 'package.json': '{}', 'test/a.test.js': 'old', 'vitest.config.ts': 'old' })
-  const { own, claim } = await aSprint(project, noRoom, { mayChange: ['test/**', 'vitest.config.*'] })
+  const project = createProject({ 'package.json': '{}', 'test/a.test.js': 'old', 'vitest.config.ts': 'old' })
+  const { own, claim } = await createSprint(project, noRoom, { mayChange: ['test/**', 'vitest.config.*'] })
   put(project, { 'test/a.test.js': 'new', 'vitest.config.ts': 'new' })
   const { oldOnNew, frozenChanges } = await claim()
   expect([await texts(own, oldOnNew), frozenChanges]).toEqual([
@@ -124,7 +124,7 @@ it('releases what may change', async () => {
 })
 
 it('freezes the scripts that a check runs, also through other scripts, and not the sources that they name', async () => {
-  const project = aProject({
+  const project = createProject({
     'package.json': '{"scripts":{"test":"npm run all","all":"node scripts/run.js src/main.js"}}',
     'scripts/run.js': "import './helper.js'; spawn('./ci/deep.sh')",
     'ci/deep.sh': 'x',
@@ -133,13 +133,13 @@ it('freezes the scripts that a check runs, also through other scripts, and not t
     'verify.sh': 'x',
     'other.sh': 'x',
   })
-  const { baseline } = await aSprint(project, noRoom, { commands: ['npm test', 'make check'] })
+  const { baseline } = await createSprint(project, noRoom, { commands: ['npm test', 'make check'] })
   expect(baseline.rules.scripts?.toSorted()).toEqual(['ci/deep.sh', 'scripts/run.js', 'verify.sh'])
 })
 
 it('does not see what is done to the project’s objects, replacements and index', async () => {
-  const project = aProject({ 'test/a.test.js': 'a strict test', 'package.json': '{}' })
-  const { own, claim, baseline } = await aSprint(project, noRoom)
+  const project = createProject({ 'test/a.test.js': 'a strict test', 'package.json': '{}' })
+  const { own, claim, baseline } = await createSprint(project, noRoom)
   const id = git(project, 'rev-parse', 'HEAD:test/a.test.js')
   const weak = git(project, 'hash-object', '-w', '/dev/null')
   git(project, 'replace', id, weak)
@@ -155,8 +155,8 @@ it('does not see what is done to the project’s objects, replacements and index
 })
 
 it('notices that a stored test was replaced by other bytes', async () => {
-  const project = aProject({ 'test/a.test.js': 'a strict test', 'package.json': '{}' })
-  const { own, baseline } = await aSprint(project, noRoom)
+  const project = createProject({ 'test/a.test.js': 'a strict test', 'package.json': '{}' })
+  const { own, baseline } = await createSprint(project, noRoom)
   await verifyBaseline(own, baseline)
 
   const packs = join(own.folder, 'objects', 'pack')

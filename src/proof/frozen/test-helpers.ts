@@ -62,9 +62,11 @@ async function findOtherUsers(
   helpers: ReadonlySet<string>,
 ): Promise<ReadonlySet<string>> {
   if (candidates.length === 0) return new Set()
-  const wanted = new Set(candidates)
+  const candidatePaths = new Set(candidates)
   const found = await search([...new Set(candidates.map(moduleName))])
-  const others = found.filter((path) => isCode.test(path) && !isTest(path) && !helpers.has(path) && !wanted.has(path))
+  const others = found.filter(
+    (path) => isCode.test(path) && !isTest(path) && !helpers.has(path) && !candidatePaths.has(path),
+  )
   const texts = await read(others)
   const imported = others.flatMap((path, at) => listImports(path, texts[at] ?? '', known))
   const manifests = (await read(found.filter((path) => /(?:^|\/)package\.json$/.test(path)))).join('\n')

@@ -42,9 +42,9 @@ export async function openEnclosure(options: EnclosureOptions): Promise<Enclosur
   // Layers on the disk hold large builds. Where the disk is an overlay itself, as in containers, they go into memory.
   for (const layers of ['disk', 'memory'] as const) {
     const enclosure = bubblewrapEnclosure({ bwrap, unshare, layers }, options)
-    const said = await probe(enclosure, options)
-    if (said === undefined) return enclosure
-    reason = said
+    const problem = await probe(enclosure, options)
+    if (problem === undefined) return enclosure
+    reason = problem
   }
   return plain(`namespaces are refused here: ${reason}`)
 }

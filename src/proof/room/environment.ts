@@ -35,7 +35,7 @@ const toolHomes: Readonly<Record<string, string>> = {
 export function roomEnvironment(request: EnvironmentRequest): Record<string, string> {
   const { from, home, temporary, project } = request
   const isPassed = allowList([...passed, ...request.pass])
-  const given = Object.entries(from).flatMap(([name, value]) =>
+  const allowed = Object.entries(from).flatMap(([name, value]) =>
     value !== undefined && isPassed(name) ? [[name, value] as const] : [],
   )
   const userHome = from['HOME'] ?? ''
@@ -44,7 +44,7 @@ export function roomEnvironment(request: EnvironmentRequest): Record<string, str
     .filter(([, folder]) => userHome !== '' && exists(folder))
   return {
     ...Object.fromEntries(tools),
-    ...Object.fromEntries(given),
+    ...Object.fromEntries(allowed),
     PATH: outsidePath(from['PATH'] ?? '/usr/local/bin:/usr/bin:/bin', project),
     HOME: home,
     TMPDIR: temporary,

@@ -120,9 +120,9 @@ type Files = ReadonlyMap<string, TreeEntry>
 const isPackageManifest = (path: string): boolean => /(?:^|\/)package\.json$/.test(path)
 
 async function readAll(own: OwnGit, files: Files, isWanted: (path: string) => boolean): Promise<Map<string, string>> {
-  const wanted = [...files].filter(([path, { mode }]) => isWanted(path) && mode.startsWith('100'))
-  const texts = await own.readBlobs(wanted.map(([, { id }]) => id))
-  return new Map(wanted.map(([path], n) => [path, texts[n]?.toString() ?? '']))
+  const mountedFiles = [...files].filter(([path, { mode }]) => isWanted(path) && mode.startsWith('100'))
+  const texts = await own.readBlobs(mountedFiles.map(([, { id }]) => id))
+  return new Map(mountedFiles.map(([path], n) => [path, texts[n]?.toString() ?? '']))
 }
 
 async function findUnusual(request: DependencyRequest, known: KnownPackages): Promise<string[]> {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createTestFolder } from '../../../test/support/folder.ts'
-import { aProject, aSprint, enclosures, git, put } from '../../../test/support/room.ts'
+import { createProject, createSprint, enclosures, git, put } from '../../../test/support/room.ts'
 import { RalphError } from '../../contract/errors.ts'
 import { openEnclosure } from './bubblewrap.ts'
 import { openOwnGit } from './own-git.ts'
@@ -13,8 +13,8 @@ const home = process.env['HOME'] ?? '/root'
 
 describe.each(enclosures)('a room with %s', (_, open) => {
   it('is labelled for what it is', async () => {
-    const project = aProject({ 'a.txt': 'a' })
-    const { run, baseline, enclosure } = await aSprint(project, open)
+    const project = createProject({ 'a.txt': 'a' })
+    const { run, baseline, enclosure } = await createSprint(project, open)
     const { room, notes, output } = await run(baseline.tree, 'pwd')
 
     const plain = {
@@ -29,15 +29,15 @@ describe.each(enclosures)('a room with %s', (_, open) => {
   })
 
   it('holds the tree and nothing that the agent left in the project', async () => {
-    const project = aProject({ 'a.txt': 'a', '.gitignore': 'ignored\n' })
-    const { run, baseline } = await aSprint(project, open)
+    const project = createProject({ 'a.txt': 'a', '.gitignore': 'ignored\n' })
+    const { run, baseline } = await createSprint(project, open)
     put(project, { ignored: 'x', 'later.txt': 'x', 'a.txt': 'changed' })
     expect((await run(baseline.tree, 'ls -A; cat a.txt')).output).toBe('.git\n.gitignore\na.txt\na')
   })
 
   it('throws away what a command writes, in the project and in the room', async () => {
-    const project = aProject({ 'a.txt': 'a', 'b.txt': 'b' })
-    const { run, baseline } = await aSprint(project, open)
+    const project = createProject({ 'a.txt': 'a', 'b.txt': 'b' })
+    const { run, baseline } = await createSprint(project, open)
     await run(baseline.tree, 'echo x > a.txt; rm b.txt; mkdir -p target; echo built > target/out; echo x > .git/HEAD')
 
     expect((await run(baseline.tree, 'ls; cat a.txt b.txt; git status --short')).output).toBe('a.txt\nb.txt\nab')
@@ -45,8 +45,8 @@ describe.each(enclosures)('a room with %s', (_, open) => {
   })
 
   it('repairs a file that was changed behind its back with size and time kept', async () => {
-    const project = aProject({ 'a.txt': 'good' })
-    const { run, baseline, state } = await aSprint(project, open)
+    const project = createProject({ 'a.txt': 'good' })
+    const { run, baseline, state } = await createSprint(project, open)
     const file = join(state, 'room', 'master', 'a.txt')
     const { atime, mtime } = statSync(file)
     writeFileSync(file, 'evil')
@@ -56,14 +56,14 @@ describe.each(enclosures)('a room with %s', (_, open) => {
   })
 
   it('has an environment of its own, with fresh folders and no word of Ralph', async () => {
-    const project = aProject({ 'a.txt': 'a' })
+    const project = createProject({ 'a.txt': 'a' })
     vi.stubEnv('RALPH_SECRET', 'x')
     vi.stubEnv('MY_TOKEN', 'secret')
     vi.stubEnv('PASSED_ONE', 'yes')
     vi.stubEnv('NODE_OPTIONS', '--no-warnings')
     vi.stubEnv('PATH', `${join(project, 'node_modules/.bin')}:relative:${path}`)
     onTestFinished(() => void vi.unstubAllEnvs())
-    const { run, baseline } = await aSprint(project, open)
+    const { run, baseline } = await createSprint(project, open)
     const job = { pass: ['PASSED_*', 'RALPH_*'], variables: { REPORT: 'r' } }
     const first = await run(baseline.tree, 'env; touch "$HOME/x" "$TMPDIR/y"', job)
     const env = Object.fromEntries(first.output.split('\n').map((line) => line.split(/=(.*)/s).slice(0, 2)))
@@ -76,9 +76,9 @@ describe.each(enclosures)('a room with %s', (_, open) => {
   })
 
   it('has a repository with one commit', async () => {
-    const project = aProject({ 'a.txt': 'a', 'b/c.txt': 'c' })
+    const project = createProject({ 'a.txt': 'a', 'b/c.txt': 'c' })
     git(project, 'config', 'core.fsmonitor', 'false')
-    const { run, baseline } = await aSprint(project, open)
+    const { run, baseline } = await createSprint(project, open)
     const { output } = await run(
       baseline.tree,
       'git log --format=%s; git ls-files; git status --short; git show HEAD:b/c.txt; git config core.fsmonitor; echo; git diff HEAD --stat',
@@ -87,8 +87,8 @@ describe.each(enclosures)('a room with %s', (_, open) => {
   })
 
   it('lays a held-out folder in for one run, also where the agent put something', async () => {
-    const project = aProject({ 'a.txt': 'a' })
-    const { run, claim } = await aSprint(project, open)
+    const project = createProject({ 'a.txt': 'a' })
+    const { run, claim } = await createSprint(project, open)
     const heldOut = createTestFolder()
     put(heldOut, { 'secret.test.js': 'secret' })
     const trap = createTestFolder()
@@ -105,13 +105,13 @@ describe.each(enclosures)('a room with %s', (_, open) => {
   })
 
   it('ends a command in time', async () => {
-    const { run, baseline } = await aSprint(aProject({ a: 'a' }), open)
+    const { run, baseline } = await createSprint(createProject({ a: 'a' }), open)
     const { exitCode, timedOut, output } = await run(baseline.tree, 'echo begun; sleep 60', { timeoutMs: 700 })
     expect([exitCode, timedOut, output]).toEqual([null, true, 'begun\n'])
   })
 
   it('gives the exit code of the command, also if it speaks like the room', async () => {
-    const { run, baseline } = await aSprint(aProject({ a: 'a' }), open)
+    const { run, baseline } = await createSprint(createProject({ a: 'a' }), open)
     expect((await run(baseline.tree, 'echo 1; echo 2 >&2; exit 7')).exitCode).toBe(7)
     expect((await run(baseline.tree, 'no-such-program')).exitCode).toBe(127)
     expect(
@@ -120,8 +120,11 @@ describe.each(enclosures)('a room with %s', (_, open) => {
   })
 
   it('never mixes the builds of two trees', async () => {
-    const project = aProject({ Makefile: 'out: src\n\tcp src out\ntest: out\n\tgrep -q right out\n', src: 'wrong' })
-    const { run, baseline, claim } = await aSprint(project, open)
+    const project = createProject({
+      Makefile: 'out: src\n\tcp src out\ntest: out\n\tgrep -q right out\n',
+      src: 'wrong',
+    })
+    const { run, baseline, claim } = await createSprint(project, open)
     put(project, { src: 'right' })
     const { newOnNew } = await claim()
     const codes = []
@@ -135,8 +138,8 @@ describe('with namespaces', () => {
   const [, open] = enclosures[0] ?? ['', () => Promise.reject(new Error('none'))]
 
   it('nothing outside can be written, reached or left behind', async () => {
-    const project = aProject({ 'a.txt': 'a' })
-    const { run, baseline, enclosure } = await aSprint(project, open)
+    const project = createProject({ 'a.txt': 'a' })
+    const { run, baseline, enclosure } = await createSprint(project, open)
     const outside = createTestFolder()
     const script = [
       `(echo x > ${outside}/x) 2>/dev/null && echo written`,
@@ -161,7 +164,7 @@ describe('with namespaces', () => {
   })
 
   it('fails loudly if the room cannot be made', async () => {
-    const { run, baseline, enclosure } = await aSprint(aProject({ a: 'a' }), open)
+    const { run, baseline, enclosure } = await createSprint(createProject({ a: 'a' }), open)
     const dependencies = [{ at: 'node_modules', from: join(createTestFolder(), 'missing'), without: [] }]
     const outcome = await run(baseline.tree, 'true', { dependencies }).then(
       ({ room }) => room,
@@ -174,7 +177,7 @@ describe('with namespaces', () => {
     const secret = createTestFolder()
     put(secret, { key: 'x' })
     const hiding = (folder: string) => openEnclosure({ folder, hidden: [secret], path, home })
-    const { run, baseline, enclosure } = await aSprint(aProject({ a: 'a' }), hiding)
+    const { run, baseline, enclosure } = await createSprint(createProject({ a: 'a' }), hiding)
     const { output } = await run(baseline.tree, `ls ${secret} 2>/dev/null`)
     expect(output).toBe(enclosure.kind === 'plain' ? 'key\n' : '')
   })
@@ -184,7 +187,7 @@ describe('with namespaces', () => {
     put(user, { '.ssh/id_rsa': 'key', '.netrc': 'key', 'work/secret': 'key', '.cargo/credentials.toml': 'key' })
     put(user, { '.nvm/v/node': 'tool' })
     const opened = (folder: string) => openEnclosure({ folder, hidden: [], path, home: user })
-    const { run, baseline, enclosure } = await aSprint(aProject({ a: 'a' }), opened)
+    const { run, baseline, enclosure } = await createSprint(createProject({ a: 'a' }), opened)
     const files = '.ssh/id_rsa .netrc work/secret .cargo/credentials.toml .nvm/v/node'
     const reads = `cd ${user}; for f in ${files}; do cat $f 2>/dev/null; done; cat /etc/shadow 2>/dev/null`
     const writes = `for f in kernel/core_pattern vm/swappiness; do (exec 3<>/proc/sys/$f) 2>/dev/null && echo $f; done; true`
@@ -195,16 +198,16 @@ describe('with namespaces', () => {
   it('works in folders with difficult names', async () => {
     const project = join(createTestFolder(), "it's, a:b \\ c")
     put(project, { 'a.txt': 'a', 'node_modules/x/y': 'y' })
-    const { run, baseline } = await aSprint(project, open)
+    const { run, baseline } = await createSprint(project, open)
     const dependencies = [{ at: 'node_modules', from: join(project, 'node_modules'), without: [] }]
     expect((await run(baseline.tree, 'cat a.txt node_modules/x/y', { dependencies })).output).toBe('ay')
   })
 
   it('an editable install tests the room, not the agent’s live tree', async () => {
-    const project = aProject({ 'src/pkg.txt': 'baseline', '.gitignore': '.venv\n' })
+    const project = createProject({ 'src/pkg.txt': 'baseline', '.gitignore': '.venv\n' })
     // What a `.pth` file does: the installed package is the absolute path of the sources.
     put(project, { '.venv/lib/pkg.pth': join(project, 'src') })
-    const { run, baseline, enclosure } = await aSprint(project, open)
+    const { run, baseline, enclosure } = await createSprint(project, open)
     put(project, { 'src/pkg.txt': 'live' })
     const dependencies = [{ at: '.venv', from: join(project, '.venv'), without: [] }]
     const { output } = await run(baseline.tree, 'cat "$(cat .venv/lib/pkg.pth)/pkg.txt"', { dependencies })
@@ -212,9 +215,9 @@ describe('with namespaces', () => {
   })
 
   it('tools may write into installed packages, and caches in them are not shown', async () => {
-    const project = aProject({ a: 'a', '.gitignore': 'node_modules\n' })
+    const project = createProject({ a: 'a', '.gitignore': 'node_modules\n' })
     put(project, { 'node_modules/x/index.js': 'x', 'node_modules/.vite/poison': 'p' })
-    const { run, baseline, enclosure } = await aSprint(project, open)
+    const { run, baseline, enclosure } = await createSprint(project, open)
     const dependencies = [{ at: 'node_modules', from: join(project, 'node_modules'), without: ['.vite', '.vite-temp'] }]
     const { output, notes } = await run(
       baseline.tree,
@@ -291,8 +294,8 @@ describe('a machine', () => {
 
 it('removes what a room that was killed left behind', async () => {
   const [, open] = enclosures[0] ?? ['', () => Promise.reject(new Error('none'))]
-  const project = aProject({ a: 'a' })
-  const { state, own, enclosure, room } = await aSprint(project, open)
+  const project = createProject({ a: 'a' })
+  const { state, own, enclosure, room } = await createSprint(project, open)
   put(join(state, 'room', 'runs'), { 'old/layers/0/up/x': 'x' })
   const { openRoom } = await import('./room.ts')
   await room.close()

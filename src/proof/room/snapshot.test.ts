@@ -2,11 +2,11 @@ import { chmodSync, existsSync, readFileSync, rmSync, utimesSync, statSync, writ
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { createTestFolder } from '../../../test/support/folder.ts'
-import { aProject, git, put } from '../../../test/support/room.ts'
+import { createProject, git, put } from '../../../test/support/room.ts'
 import { openOwnGit } from './own-git.ts'
 import { findLfsPointers, takeSnapshot } from './snapshot.ts'
 
-async function aStore() {
+async function createStore() {
   const own = await openOwnGit(join(createTestFolder(), 'git'))
   const take = (project: string, more = {}) => takeSnapshot(own, { project, exclude: ['.claude/sprints'], ...more })
   const paths = async (tree: string) => [...(await own.list(tree)).keys()]
@@ -18,9 +18,9 @@ async function aStore() {
 }
 
 it('holds what is tracked and what is not ignored, without the project’s objects', async () => {
-  const project = aProject({ 'a.js': 'a', '.gitignore': 'ignored\n', ignored: 'x' })
+  const project = createProject({ 'a.js': 'a', '.gitignore': 'ignored\n', ignored: 'x' })
   put(project, { 'new.js': 'n', '.claude/sprints/s/SPRINT.yaml': 'x' })
-  const { take, paths, text } = await aStore()
+  const { take, paths, text } = await createStore()
   const { tree } = await take(project)
   rmSync(join(project, '.git'), { recursive: true })
 
@@ -29,8 +29,8 @@ it('holds what is tracked and what is not ignored, without the project’s objec
 })
 
 it('follows every kind of change', async () => {
-  const project = aProject({ 'a.js': 'a', 'b.js': 'b', 'c/d.js': 'd', e: 'file', 'run.sh': 'x' })
-  const { take, own, paths } = await aStore()
+  const project = createProject({ 'a.js': 'a', 'b.js': 'b', 'c/d.js': 'd', e: 'file', 'run.sh': 'x' })
+  const { take, own, paths } = await createStore()
   const before = await take(project)
   for (const name of ['a.js', 'b.js', 'c', 'e']) rmSync(join(project, name), { recursive: true })
   put(project, { 'a.js': { link: '/etc/passwd' }, c: 'now a file', 'e/f': 'now a folder', 'new name': 'n' })
@@ -43,7 +43,7 @@ it('follows every kind of change', async () => {
 })
 
 it('works without git, without a commit, and in a worktree', async () => {
-  const { take, paths } = await aStore()
+  const { take, paths } = await createStore()
   const bare = createTestFolder()
   put(bare, { 'a.js': 'a', 'node_modules/x/index.js': 'x' })
   expect(await paths((await take(bare)).tree)).toEqual(['a.js'])
@@ -51,29 +51,29 @@ it('works without git, without a commit, and in a worktree', async () => {
   const unborn = createTestFolder()
   git(unborn, 'init', '-q')
   put(unborn, { 'a.js': 'a' })
-  const second = await aStore()
+  const second = await createStore()
   expect(await second.paths((await second.take(unborn)).tree)).toEqual(['a.js'])
 
-  const main = aProject({ 'a.js': 'a', '.gitignore': 'kept\n' })
+  const main = createProject({ 'a.js': 'a', '.gitignore': 'kept\n' })
   put(main, { kept: 'k' })
   git(main, 'add', '-f', 'kept')
   git(main, 'commit', '-qm', 'kept')
   const worktree = join(createTestFolder(), 'w')
   git(main, 'worktree', 'add', '-q', worktree)
-  const third = await aStore()
+  const third = await createStore()
   expect(await third.paths((await third.take(worktree)).tree)).toEqual(['.gitignore', 'a.js', 'kept'])
 })
 
 it('names submodules and nested repositories, with and without a commit, and leaves them out', async () => {
-  const library = aProject({ 'lib.js': 'l' })
-  const project = aProject({ 'a.js': 'a' })
+  const library = createProject({ 'lib.js': 'l' })
+  const project = createProject({ 'a.js': 'a' })
   git(project, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', library, 'sub')
   put(project, { 'nested/x.js': 'x', 'unborn/y.js': 'y' })
   git(join(project, 'unborn'), 'init', '-q')
   git(join(project, 'nested'), 'init', '-q')
   git(join(project, 'nested'), 'add', '-A')
   git(join(project, 'nested'), 'commit', '-qm', 'x')
-  const { take, paths } = await aStore()
+  const { take, paths } = await createStore()
   const { tree, nested } = await take(project)
 
   expect(nested.toSorted()).toEqual(['nested', 'sub', 'unborn'])
@@ -81,8 +81,8 @@ it('names submodules and nested repositories, with and without a commit, and lea
 })
 
 it('still sees files that were there when an agent makes a repository around them', async () => {
-  const project = aProject({ 'src/a.js': 'a' })
-  const { take, paths, text } = await aStore()
+  const project = createProject({ 'src/a.js': 'a' })
+  const { take, paths, text } = await createStore()
   await take(project)
   git(join(project, 'src'), 'init', '-q')
   put(project, { 'src/a.js': 'changed', 'src/b.js': 'b' })
@@ -94,29 +94,29 @@ it('still sees files that were there when an agent makes a repository around the
 
 it('names LFS pointers', async () => {
   const pointer = 'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n'
-  const project = aProject({ '.gitattributes': '*.bin filter=lfs -text\n', 'a.bin': 'x', 'b.bin': 'real' })
+  const project = createProject({ '.gitattributes': '*.bin filter=lfs -text\n', 'a.bin': 'x', 'b.bin': 'real' })
   writeFileSync(join(project, 'a.bin'), pointer)
-  const { own, take } = await aStore()
+  const { own, take } = await createStore()
   expect(await findLfsPointers(own, (await take(project)).tree)).toEqual(['a.bin'])
 })
 
 it('stores bytes as they are, whatever attributes say', async () => {
   const project = createTestFolder()
   put(project, { '.gitattributes': '* text eol=crlf ident\n', 'a.txt': '$Id$\r\nx\r\n' })
-  const { take, text } = await aStore()
+  const { take, text } = await createStore()
   expect(await text((await take(project)).tree, 'a.txt')).toBe('$Id$\r\nx\r\n')
 })
 
 it('includes ignored files that the user asks for', async () => {
-  const project = aProject({ '.gitignore': '.env*\ngen\n', '.env.test': 'A=1', 'gen/x.js': 'x', '.env': 'SECRET' })
-  const { take, paths } = await aStore()
+  const project = createProject({ '.gitignore': '.env*\ngen\n', '.env.test': 'A=1', 'gen/x.js': 'x', '.env': 'SECRET' })
+  const { take, paths } = await createStore()
   const { tree } = await take(project, { include: ['.env.test', 'gen', 'missing'] })
   expect(await paths(tree)).toEqual(['.env.test', '.gitignore', 'gen/x.js'])
 })
 
 it('sees a change that keeps size and time', async () => {
-  const project = aProject({ 'a.js': 'aaaa' })
-  const { take, text } = await aStore()
+  const project = createProject({ 'a.js': 'aaaa' })
+  const { take, text } = await createStore()
   await take(project)
   const { atime, mtime } = statSync(join(project, 'a.js'))
   writeFileSync(join(project, 'a.js'), 'bbbb')
@@ -125,7 +125,7 @@ it('sees a change that keeps size and time', async () => {
 })
 
 it('runs nothing that the repository configures', async () => {
-  const project = aProject({ 'a.js': 'a', '.gitattributes': '* filter=e diff=e\n' })
+  const project = createProject({ 'a.js': 'a', '.gitattributes': '* filter=e diff=e\n' })
   const trace = join(createTestFolder(), 'trace')
   const evil = `sh -c 'echo ran >> ${trace}; cat'`
   for (const [name, value] of [
@@ -138,7 +138,7 @@ it('runs nothing that the repository configures', async () => {
     git(project, 'config', name, value)
   put(project, { '.git/hooks/post-index-change': { program: `#!/bin/sh\necho ran >> ${trace}\n` } })
   put(project, { 'b.js': 'b', 'a.js': 'changed' })
-  const { take, own } = await aStore()
+  const { take, own } = await createStore()
   const { tree } = await take(project)
   await own.run({ workTree: createTestFolder(), index: join(own.folder, 'x.idx') }, 'read-tree', '--reset', '-u', tree)
 
@@ -146,10 +146,10 @@ it('runs nothing that the repository configures', async () => {
 })
 
 it('leaves out what the user may not read, and names it', async () => {
-  const project = aProject({ 'a.js': 'a' })
+  const project = createProject({ 'a.js': 'a' })
   put(project, { secret: 's' })
   chmodSync(join(project, 'secret'), 0)
-  const { take, paths } = await aStore()
+  const { take, paths } = await createStore()
   const { tree, unreadable } = await take(project)
 
   const isRoot = process.getuid?.() === 0

@@ -9,8 +9,8 @@ import { testRunners } from './registry.ts'
 
 // To record again, where the programs are installed:
 // RECORD_TEST_RUNS=jest,mocha RECORD_NODE_MODULES=<folder with them> npx vitest run -u src/proof/tests/recorded.test.ts
-const wanted = process.env['RECORD_TEST_RUNS']?.split(',') ?? []
-for (const runner of wanted) await recordRunner(runner, process.env['RECORD_NODE_MODULES'])
+const runners = process.env['RECORD_TEST_RUNS']?.split(',') ?? []
+for (const runner of runners) await recordRunner(runner, process.env['RECORD_NODE_MODULES'])
 removeProjects()
 
 describe.each(Object.keys(testProjects))('what %s wrote', (runner) => {

@@ -7,8 +7,8 @@ import { formatProgress } from '../state/progress-file.ts'
 
 type File = { status: string; 'dynamic-steps': Record<string, unknown>[]; [name: string]: unknown }
 
-const running = (given: Partial<Progress> = {}) =>
-  buildProgress({ rev: 7, status: 'in-progress', dynamicSteps: buildSteps('one', 'two', 'three'), ...given })
+const running = (overrides: Partial<Progress> = {}) =>
+  buildProgress({ rev: 7, status: 'in-progress', dynamicSteps: buildSteps('one', 'two', 'three'), ...overrides })
 
 /** The result of reading the file after this change. */
 function edited(base: Progress, change: (file: File) => void) {

@@ -67,6 +67,6 @@ const privateConfig = (format: string): string =>
 /** What the user excludes in this repository alone stays excluded. */
 async function copyExcludes(source: string, gitDir: string): Promise<void> {
   const target = join(gitDir, 'info', 'exclude')
-  const wanted = (await readTextIfExists(source)) ?? ''
-  if ((await readTextIfExists(target)) !== wanted) await writeFileAtomic(target, wanted)
+  const content = (await readTextIfExists(source)) ?? ''
+  if ((await readTextIfExists(target)) !== content) await writeFileAtomic(target, content)
 }

@@ -89,8 +89,8 @@ async function tryRestore(
     return undefined
   }
   assertNothingLost(project, { before, after, saved: outcome.saved })
-  const wanted = point === 'undo' ? restored : stored[point.iteration]
-  if (wanted) assertRestored(project, { before, after, wanted })
+  const expected = point === 'undo' ? restored : stored[point.iteration]
+  if (expected) assertRestored(project, { before, after, expected: expected })
   return before
 }
 
@@ -111,20 +111,20 @@ function assertNothingLost(
 /** Every file of the checkpoint is there, byte for byte, and nothing that was stored since. */
 function assertRestored(
   project: string,
-  { before, after, wanted }: { readonly before: Stored; readonly after: DiskState; readonly wanted: Stored },
+  { before, after, expected }: { readonly before: Stored; readonly after: DiskState; readonly expected: Stored },
 ): void {
   /** In another repository than then, or in none. */
   const isElsewhere = (path: string) => {
     const root = findRoot(before, path)
-    return root === undefined || root !== findRoot(wanted, path)
+    return root === undefined || root !== findRoot(expected, path)
   }
-  const missing = [...wanted.disk].filter(
-    ([path, file]) => !wanted.ignored.has(path) && !isElsewhere(path) && after.get(path) !== file,
+  const missing = [...expected.disk].filter(
+    ([path, file]) => !expected.ignored.has(path) && !isElsewhere(path) && after.get(path) !== file,
   )
   expect(missing).toEqual([])
   const ignored = listIgnored(project, [...after.keys()])
   const extra = [...after.keys()].filter(
-    (path) => !wanted.disk.has(path) && !before.ignored.has(path) && !ignored.has(path) && !isElsewhere(path),
+    (path) => !expected.disk.has(path) && !before.ignored.has(path) && !ignored.has(path) && !isElsewhere(path),
   )
   expect(extra.filter((path) => !path.startsWith('trees/'))).toEqual([])
 }

@@ -211,8 +211,8 @@ async function checkOutFiles({ repository, commit }: Target): Promise<void> {
 async function assertRestored({ repository, commit }: Target, replaced: string | undefined): Promise<void> {
   const { root } = repository
   const listed = await privateGit(repository, { args: ['ls-files', '--modified', '--deleted', '-z'], isBinary: true })
-  const wanted = new Set(await listPaths(root, commit))
-  const old = replaced === undefined ? [] : (await listPaths(root, replaced)).filter((path) => !wanted.has(path))
+  const keptPaths = new Set(await listPaths(root, commit))
+  const old = replaced === undefined ? [] : (await listPaths(root, replaced)).filter((path) => !keptPaths.has(path))
   const left = old.filter((path) => findInTheWay(root, path)[0] === path && !isFolderItself(resolvePath(root, path)))
   const differs = [...listed.split('\0').filter((path) => path !== ''), ...left]
   if (differs.length === 0) return

@@ -192,8 +192,8 @@ const importedClaim = 'imported as completed; the checks have not confirmed it'
 function describeClaim(file: FileRecord): string {
   const exit = isRecord(file['ralph-exit']) ? file['ralph-exit'] : {}
   const summary = readText(exit['final-summary']) ?? readText(file['summary'])
-  const said = summary === undefined ? '' : ` Its summary: ${summary}`
-  return `Another program recorded this sprint as completed.${said}\nNothing has confirmed it. Verify each part of the goal; claim it again only if it holds, otherwise continue.`
+  const summarySentence = summary === undefined ? '' : ` Its summary: ${summary}`
+  return `Another program recorded this sprint as completed.${summarySentence}\nNothing has confirmed it. Verify each part of the goal; claim it again only if it holds, otherwise continue.`
 }
 
 function importQuestion(value: unknown, askedAt: number): NonNullable<Progress['humanNeeded']> {

@@ -15,11 +15,11 @@ export function importSteps(value: unknown, at: number, notes: string[]): Step[]
       notes.push(`step ${String(entry['id'])} has no prompt and was left behind`)
       return []
     }
-    const given = readText(entry['id'])
-    const id = given === undefined || given.length > 200 || used.has(given) ? stepId(next++) : given
-    if (id !== given)
+    const seedId = readText(entry['id'])
+    const id = seedId === undefined || seedId.length > 200 || used.has(seedId) ? stepId(next++) : seedId
+    if (id !== seedId)
       notes.push(
-        `step ${String(given)} became ${id}: ${given === undefined ? 'it had no id' : 'its id was used before'}`,
+        `step ${String(seedId)} became ${id}: ${seedId === undefined ? 'it had no id' : 'its id was used before'}`,
       )
     used.add(id)
     return [importStep(entry, { id, prompt, at })]

@@ -4,16 +4,16 @@ import {
   createPrivateFolder,
   exists,
   fileSize,
-  isLink,
   listFolder,
-  moveFile,
-  removeFile,
+  moveFileSync,
+  removeFileSync,
   removeFlatFolder,
+  removeLink,
 } from '../../platform/files/files.ts'
 import { readLink } from '../../platform/files/links.ts'
 import { yieldToEvents } from '../../platform/async.ts'
 import { stateFolder } from '../../platform/files/state-folder.ts'
-import { attemptFiles, attemptState, linkTranscriptFile } from '../../platform/processes/attempt-folder.ts'
+import { attemptFiles, relinkTranscript } from '../../platform/processes/attempt-folder.ts'
 import {
   attemptIteration,
   attemptsFolder,
@@ -35,18 +35,20 @@ const namedIterations = 1000
 
 /**
  * Packs the attempts of all iterations that have ended, 18 files of an iteration into a part of one. What a killed process has
- * begun is finished: the pack is durable before anything is removed.
+ * begun is finished: the pack is durable before anything is removed. `maxBatches`: of 100 iterations, oldest first.
  */
-export async function packAttempts(sprintDir: string, progress: Progress): Promise<void> {
+export async function packAttempts(sprintDir: string, progress: Progress, maxBatches = Infinity): Promise<void> {
   const state = stateFolder(sprintDir)
   // The names of a state in the sprint's own folder, as on a machine of a fleet, belong to the user.
   if (state === sprintDir) return
   await removeReplacedPacks(state)
-  const names = (await listFolder(attemptsFolder(state))).filter((name) => isOver(state, name, progress))
+  const live = findLiveIterations(progress)
+  const names = (await listFolder(attemptsFolder(state))).filter((name) => !live.has(attemptIteration(name)))
   const packed = await findPacked(state, names)
   const open = names.filter((name) => !packed.has(name))
-  for (const batch of splitByIteration(open)) await packBatch(state, batch)
-  await releaseFolders(sprintDir, names)
+  const over = names.filter((name) => packed.has(name))
+  for (const batch of splitByIteration(open).slice(0, maxBatches)) over.push(...(await packBatch(state, batch)))
+  await releaseFolders(sprintDir, over)
   await removeOldNames(sprintDir, progress.stats.currentIteration - namedIterations)
 }
 
@@ -56,13 +58,11 @@ export async function countUnpacked(sprintDir: string): Promise<number> {
   return new Set(names.map(attemptIteration)).size
 }
 
-function isOver(state: string, name: string, { live, hookTasks }: Progress): boolean {
-  const iteration = attemptIteration(name)
-  const isLive =
-    live.some(({ number }) => number === iteration) ||
-    hookTasks.some((task) => task.iteration === iteration && task.status === 'running')
-  return !isLive && attemptState(join(attemptsFolder(state), name)) !== 'running'
-}
+const findLiveIterations = ({ live, hookTasks }: Progress): ReadonlySet<number | undefined> =>
+  new Set([
+    ...live.map(({ number }) => number),
+    ...hookTasks.filter(({ status }) => status === 'running').map(({ iteration }) => iteration),
+  ])
 
 /** Attempts whose folder was not removed yet, or was put back: their pack counts. */
 async function findPacked(state: string, names: readonly string[]): Promise<ReadonlySet<string>> {
@@ -75,52 +75,76 @@ async function findPacked(state: string, names: readonly string[]): Promise<Read
   return found
 }
 
+/** Notifications come last. */
+const order = (name: string): number => attemptIteration(name) ?? Infinity
+
 /** Bounds the memory of one pack. */
 function splitByIteration(names: readonly string[]): string[][] {
-  const sorted = names.toSorted((a, b) => (attemptIteration(a) ?? Infinity) - (attemptIteration(b) ?? Infinity))
-  const numbers = [...new Set(sorted.map(attemptIteration))]
-  return Array.from({ length: Math.ceil(numbers.length / iterationsPerPack) }, (_, index) => {
-    const chosen = new Set(numbers.slice(index * iterationsPerPack, (index + 1) * iterationsPerPack))
-    return sorted.filter((name) => chosen.has(attemptIteration(name)))
-  })
+  const batches: string[][] = []
+  let seen = new Set<number>()
+  for (const name of names.toSorted((a, b) => order(a) - order(b))) {
+    if (batches.length === 0 || (seen.size === iterationsPerPack && !seen.has(order(name)))) {
+      batches.push([])
+      seen = new Set()
+    }
+    seen.add(order(name))
+    batches.at(-1)?.push(name)
+  }
+  return batches
 }
 
-async function packBatch(state: string, names: readonly string[]): Promise<void> {
+/** Attempts between two moments in which other events are handled: reading or removing one takes a fraction of a millisecond. */
+const attemptsPerTurn = 4
+
+/** Returns the names of the packed attempts: an attempt whose process still runs waits. */
+async function packBatch(state: string, names: readonly string[]): Promise<string[]> {
   const attempts = []
-  for (const name of names) {
-    attempts.push(readAttemptFolder(state, name))
-    await yieldToEvents()
+  for (const [index, name] of names.entries()) {
+    const attempt = readAttemptFolder(state, name)
+    if (attempt) attempts.push(attempt)
+    if (index % attemptsPerTurn === 0) await yieldToEvents()
   }
+  if (attempts.length === 0) return []
   const last = listPacks(state).at(-1)
   const isSmall = last !== undefined && last.last - last.first + 1 < iterationsPerPack
   const before = isSmall ? await readPack(last.path) : []
   await writePack(state, [...before, ...attempts], isSmall ? [last] : [])
+  return attempts.map(({ name }) => name)
 }
 
 /** Removes the folders of packed attempts. The transcripts that users can open by name stay, one file each. */
 async function releaseFolders(sprintDir: string, names: readonly string[]): Promise<void> {
   const state = stateFolder(sprintDir)
-  const links = await readTranscriptLinks(sprintDir)
+  const links = await readTranscriptLinks(sprintDir, new Set(names.map(attemptIteration)))
   await createPrivateFolder(transcriptsFolder(state))
-  for (const name of names) {
+  for (const [index, name] of names.entries()) {
     const folder = join(attemptsFolder(state), name)
     const transcript = join(folder, attemptFiles.stdout)
     const target = transcriptFile(state, name)
     const linked = links.get(transcript) ?? []
     const isKept = linked.length > 0 || isLongTranscript(fileSize(transcript))
-    if (isKept && exists(transcript) && !exists(target)) await moveFile(transcript, target)
-    for (const link of linked) linkTranscriptFile(link, target)
+    if (isKept && exists(transcript) && !exists(target)) moveFileSync(transcript, target)
+    for (const link of linked) relinkTranscript(link, target)
     removeFlatFolder(folder)
-    await yieldToEvents()
+    if (index % attemptsPerTurn === 0) await yieldToEvents()
   }
 }
 
-/** The links in `transcripts/`, by the file that they lead to. */
-async function readTranscriptLinks(sprintDir: string): Promise<ReadonlyMap<string, readonly string[]>> {
+/** The iteration that a name in `transcripts/` belongs to; undefined if the user put it there. */
+function namedIteration(name: string): number | undefined {
+  const number = /^iter(?:ation)?-(\d+)[.-]/.exec(name)?.[1]
+  return number === undefined ? undefined : Number(number)
+}
+
+/** The links of some iterations in `transcripts/`, by the file that they lead to. */
+async function readTranscriptLinks(
+  sprintDir: string,
+  iterations: ReadonlySet<number | undefined>,
+): Promise<ReadonlyMap<string, readonly string[]>> {
   const folder = join(sprintDir, 'transcripts')
   const links = new Map<string, string[]>()
   for (const name of await listFolder(folder)) {
-    const target = readLink(join(folder, name))
+    const target = iterations.has(namedIteration(name)) ? readLink(join(folder, name)) : undefined
     if (target !== undefined) links.set(target, [...(links.get(target) ?? []), join(folder, name)])
   }
   return links
@@ -131,11 +155,10 @@ async function removeOldNames(sprintDir: string, upTo: number): Promise<void> {
   if (upTo <= 0) return
   const [links, files] = [join(sprintDir, 'transcripts'), transcriptsFolder(stateFolder(sprintDir))]
   for (const name of await listFolder(links)) {
-    const iteration = Number(/^iter(?:ation)?-(\d+)[.-]/.exec(name)?.[1] ?? Infinity)
-    if (iteration <= upTo && isLink(join(links, name))) await removeFile(join(links, name))
+    if ((namedIteration(name) ?? Infinity) <= upTo) removeLink(join(links, name))
   }
   for (const name of await listFolder(files)) {
     const isOld = (attemptIteration(name) ?? Infinity) <= upTo
-    if (isOld && !isLongTranscript(fileSize(join(files, name)))) await removeFile(join(files, name))
+    if (isOld && !isLongTranscript(fileSize(join(files, name)))) removeFileSync(join(files, name))
   }
 }

@@ -13,8 +13,8 @@ import type { DetectedEdit } from '../edits/edit-watch.ts'
 import { formatProgress, parseProgress } from '../state/progress-file.ts'
 import { openProjection, type Projection } from './projection.ts'
 
-const at = (rev: number, given: Partial<Progress> = {}) =>
-  buildProgress({ rev, status: 'in-progress', dynamicSteps: buildSteps('one', 'two'), ...given })
+const at = (rev: number, overrides: Partial<Progress> = {}) =>
+  buildProgress({ rev, status: 'in-progress', dynamicSteps: buildSteps('one', 'two'), ...overrides })
 
 const progressFile = (dir: string) => join(dir, 'PROGRESS.yaml')
 const shown = (dir: string) => parseProgress(readFileSync(progressFile(dir), 'utf8'), 'PROGRESS.yaml')
@@ -22,14 +22,14 @@ const shown = (dir: string) => parseProgress(readFileSync(progressFile(dir), 'ut
 /** A projection that already shows this progress, and the edits that it reported. */
 async function openShowing(dir: string, progress: Progress) {
   const projection = openProjection(dir)
-  const told: DetectedEdit[] = []
-  projection.onEdited((found) => told.push(found))
+  const detected: DetectedEdit[] = []
+  projection.onEdited((found) => detected.push(found))
   onTestFinished(async () => {
-    for (const _ of told) projection.settled()
+    for (const _ of detected) projection.settled()
     await projection.close()
   })
   await projection.update(progress)
-  return { projection, told }
+  return { projection, detected }
 }
 
 /** Edits the file the way `yq -i` does: reads it, changes it, puts a new file in place. */
@@ -90,11 +90,11 @@ describe('PROGRESS.yaml', () => {
 describe('an edit from outside', () => {
   it('is reported, and stays in the file until it is settled', async () => {
     const dir = createTestFolder()
-    const { projection, told } = await openShowing(dir, at(1))
+    const { projection, detected } = await openShowing(dir, at(1))
     edit(dir, pausing)
     await projection.update(at(2))
 
-    expect(told).toMatchObject([{ edits: [{ kind: 'pause' }], refused: [] }])
+    expect(detected).toMatchObject([{ edits: [{ kind: 'pause' }], refused: [] }])
     expect(readFileSync(progressFile(dir), 'utf8')).toContain('status: paused')
 
     projection.settled()
@@ -104,55 +104,55 @@ describe('an edit from outside', () => {
 
   it('is reported once, even if the file is checked repeatedly', async () => {
     const dir = createTestFolder()
-    const { projection, told } = await openShowing(dir, at(1))
+    const { projection, detected } = await openShowing(dir, at(1))
     edit(dir, pausing)
     for (let looks = 0; looks < 3; looks++) await projection.checkForEdits()
     await projection.update(at(2))
 
-    expect(told).toHaveLength(1)
+    expect(detected).toHaveLength(1)
   })
 
   it('is compared with the revision that its author had read', async () => {
     const dir = createTestFolder()
-    const { projection, told } = await openShowing(dir, at(1))
+    const { projection, detected } = await openShowing(dir, at(1))
     const stale = readFileSync(progressFile(dir), 'utf8')
     for (let rev = 2; rev < 6; rev++) await projection.update(at(rev, { goal: `goal ${rev}` }))
     edit(dir, (text) => text.replace('prompt: two', 'prompt: two and a half'), stale)
     await projection.checkForEdits()
 
-    expect(told).toMatchObject([
+    expect(detected).toMatchObject([
       { edits: [{ kind: 'step-reworded', id: 'step-1', prompt: 'two and a half' }], refused: [] },
     ])
   })
 
   it('is not read while it is half-written', async () => {
     const dir = createTestFolder()
-    const { projection, told } = await openShowing(dir, at(1))
+    const { projection, detected } = await openShowing(dir, at(1))
     const whole = pausing(readFileSync(progressFile(dir), 'utf8'))
     writeFileSync(progressFile(dir), whole.slice(0, 200))
     await projection.update(at(2))
-    expect(told).toEqual([])
+    expect(detected).toEqual([])
     expect(readFileSync(progressFile(dir), 'utf8')).toBe(whole.slice(0, 200))
 
     writeFileSync(progressFile(dir), whole)
     await projection.checkForEdits()
-    expect(told).toMatchObject([{ edits: [{ kind: 'pause' }] }])
+    expect(detected).toMatchObject([{ edits: [{ kind: 'pause' }] }])
   })
 
   it('is copied beside the file and reported if it cannot be read', async () => {
     const dir = createTestFolder()
-    const { projection, told } = await openShowing(dir, at(1))
+    const { projection, detected } = await openShowing(dir, at(1))
     writeFileSync(progressFile(dir), 'not: [finished')
 
     expect(await projection.close()).toBe('edited')
     const [aside = ''] = readdirSync(dir).filter((name) => name.startsWith('PROGRESS.yaml.refused-'))
     expect(readFileSync(join(dir, aside), 'utf8')).toBe('not: [finished')
-    expect(told).toMatchObject([{ edits: [], refused: [expect.stringContaining(aside)] }])
+    expect(detected).toMatchObject([{ edits: [], refused: [expect.stringContaining(aside)] }])
   })
 
   it('does not fill the disk with copies if it is repeatedly unreadable', async () => {
     const dir = createTestFolder()
-    const { projection, told } = await openShowing(dir, at(1))
+    const { projection, detected } = await openShowing(dir, at(1))
     for (let rev = 2; rev < 72; rev++) {
       writeFileSync(progressFile(dir), `nonsense: [${rev}`)
       await projection.close()
@@ -160,7 +160,7 @@ describe('an edit from outside', () => {
       await projection.update(at(rev))
       await projection.flush()
     }
-    expect(told).toHaveLength(70)
+    expect(detected).toHaveLength(70)
     expect(readdirSync(dir)).toHaveLength(51)
   })
 
@@ -168,9 +168,9 @@ describe('an edit from outside', () => {
     const dir = createTestFolder()
     const base = at(5)
     writeFileSync(progressFile(dir), pausing(formatProgress(base)))
-    const told = await startWith(openProjection(dir, { bases: new Map([[5, base]]) }), base)
+    const detected = await startWith(openProjection(dir, { bases: new Map([[5, base]]) }), base)
 
-    expect(told).toMatchObject([{ edits: [{ kind: 'pause' }] }])
+    expect(detected).toMatchObject([{ edits: [{ kind: 'pause' }] }])
     expect(readFileSync(progressFile(dir), 'utf8')).toContain('status: paused')
   })
 
@@ -179,28 +179,28 @@ describe('an edit from outside', () => {
     const base = at(5)
     writeFileSync(progressFile(dir), pausing(formatProgress(base)))
     const [first] = await startWith(openProjection(dir, { bases: new Map([[5, base]]) }), base)
-    const told = await startWith(openProjection(dir, { bases: new Map([[5, base]]), edit: first?.source }), at(6))
+    const detected = await startWith(openProjection(dir, { bases: new Map([[5, base]]), edit: first?.source }), at(6))
 
-    expect(told).toEqual([])
+    expect(detected).toEqual([])
     expect(shown(dir)).toEqual(at(6))
   })
 
   it('is empty if the file is only older than the journal, as after a crash', async () => {
     const dir = createTestFolder()
     writeFileSync(progressFile(dir), formatProgress(at(5)))
-    const told = await startWith(openProjection(dir, { bases: new Map([[5, at(5)]]) }), at(9))
+    const detected = await startWith(openProjection(dir, { bases: new Map([[5, at(5)]]) }), at(9))
 
-    expect(told).toEqual([])
+    expect(detected).toEqual([])
     expect(shown(dir)).toEqual(at(9))
   })
 })
 
 async function startWith(projection: Projection, progress: Progress): Promise<DetectedEdit[]> {
-  const told: DetectedEdit[] = []
-  projection.onEdited((found) => told.push(found))
+  const detected: DetectedEdit[] = []
+  projection.onEdited((found) => detected.push(found))
   await projection.update(progress)
   await projection.flush()
-  return told
+  return detected
 }
 
 /** Another process that reads the file constantly. */

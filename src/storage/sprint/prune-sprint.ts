@@ -16,13 +16,18 @@ export type PruneReport = {
   readonly checkpoints: number
 }
 
-export type PruneOptions = WorkspaceOptions & { readonly progress: Progress; readonly now: number }
+export type PruneOptions = WorkspaceOptions & {
+  readonly progress: Progress
+  readonly now: number
+  /** Of 100 iterations; default: all. */
+  readonly maxBatches?: number
+}
 
 /** Packs what has ended, and removes what `keep` does not keep. The journal stays: it is the history of the sprint. */
 export async function pruneSprint(options: PruneOptions, mode: 'remove' | 'count'): Promise<PruneReport> {
   const { sprintDir, progress } = options
   if (mode === 'remove') {
-    await packAttempts(sprintDir, progress)
+    await packAttempts(sprintDir, progress, options.maxBatches)
     await packCheckpoints(options)
   }
   return {
@@ -65,26 +70,30 @@ export interface Housekeeping {
   readonly finish: (progress: Progress) => Promise<void>
 }
 
+/** What `keep` does not keep is removed less often: it takes several calls of git, and looks at every kept file. */
+const iterationsPerPrune = 500
+/** A sprint of an earlier version may have tens of thousands of attempts to pack: a run must not end minutes after its goal. */
+const maxBatches = 10
+
 /**
  * Keeps the number of files small during a run and after it. What fails is left for the next time: a sprint never depends on it.
  */
 export function createHousekeeping(options: WorkspaceOptions & { readonly now: () => number }): Housekeeping {
+  const { sprintDir } = options
   let ended = 0
   let working: Promise<unknown> = Promise.resolve()
-  const work = (progress: Progress) => {
-    working = working
-      .then(() => pruneSprint({ ...options, progress, now: options.now() }, 'remove'))
-      .catch(() => undefined)
-    return working
-  }
+  const enqueue = (work: () => Promise<unknown>) => (working = working.then(work).catch(() => undefined))
+  const prune = (progress: Progress) =>
+    enqueue(() => pruneSprint({ ...options, progress, now: options.now(), maxBatches }, 'remove'))
   return {
     onIterationEnd: (progress) => {
       ended++
-      if (ended % iterationsPerPack === 0) void work(progress)
+      if (ended % iterationsPerPrune === 0) void prune(progress)
+      else if (ended % iterationsPerPack === 0) void enqueue(() => packAttempts(sprintDir, progress, maxBatches))
     },
     finish: async (progress) => {
       await working
-      if ((await countUnpacked(options.sprintDir)) > 0) await work(progress)
+      if (ended % iterationsPerPrune > 0 || (await countUnpacked(sprintDir)) > 0) await prune(progress)
     },
   }
 }

@@ -186,9 +186,9 @@ describe('a long journal', () => {
     }
     await journal.close()
     let replayed = 0
-    const recovered = await readJournal(dir, (...given) => {
+    const recovered = await readJournal(dir, (...args) => {
       replayed++
-      return forgetful(...given)
+      return forgetful(...args)
     })
 
     expect(recovered?.progress).toEqual(progress)
@@ -203,9 +203,9 @@ describe('a long journal', () => {
     const dir = createTestFolder()
     const long = buildProgress({ goal: 'x'.repeat(600_000) })
     let replayed = 0
-    const counting: Fold = (...given) => {
+    const counting: Fold = (...args) => {
       replayed++
-      return forgetful(...given)
+      return forgetful(...args)
     }
     for (let run = 0; run < 3; run++) {
       const recovered = await readJournal(dir, forgetful)

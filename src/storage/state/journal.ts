@@ -175,9 +175,9 @@ export async function openJournal(
 
   async function begin(progress: Progress, number?: number): Promise<OpenSegment> {
     const text = snapshotRecord(progress, { seq: seq + 1, epoch, at: now(), edit }, key)
-    const begun = await startSegment(folder, number ?? (await nextSegment(folder)), text)
+    const segment = await startSegment(folder, number ?? (await nextSegment(folder)), text)
     seq++
-    return begun
+    return segment
   }
   const append = async (kind: JournalRecord['kind'], data: unknown, about?: string) => {
     const at = formatTimestamp(now())

@@ -5,17 +5,25 @@ import { formatProgress, parseProgress } from './progress-file.ts'
 import { encodeShownProgress } from './shown-progress.ts'
 
 const at = '2026-03-05T12:00:00.000Z'
-const begun = { startedAt: Date.parse(at) }
+const startTimes = { startedAt: Date.parse(at) }
 
 const phases: CompiledPhase[] = [
-  { id: 'docs', prompt: 'p', status: 'in-progress', parallel: true, ...begun },
+  { id: 'docs', prompt: 'p', status: 'in-progress', parallel: true, ...startTimes },
   { id: 'lint', prompt: 'p', status: 'pending', parallel: true },
   {
     id: 'work',
     status: 'in-progress',
     parallel: true,
     steps: [
-      { id: 'a', prompt: 'p', status: 'failed', error: 'boom', phases: [], ...begun, completedAt: begun.startedAt },
+      {
+        id: 'a',
+        prompt: 'p',
+        status: 'failed',
+        error: 'boom',
+        phases: [],
+        ...startTimes,
+        completedAt: startTimes.startedAt,
+      },
       { id: 'b', prompt: 'p', status: 'pending', phases: [] },
     ],
   },
@@ -28,10 +36,17 @@ const phases: CompiledPhase[] = [
         prompt: 'p',
         status: 'in-progress',
         phases: [
-          { id: 'write', prompt: 'p', status: 'in-progress', ...begun },
-          { id: 'report', prompt: 'p', status: 'completed', parallel: true, ...begun, completedAt: begun.startedAt },
+          { id: 'write', prompt: 'p', status: 'in-progress', ...startTimes },
+          {
+            id: 'report',
+            prompt: 'p',
+            status: 'completed',
+            parallel: true,
+            ...startTimes,
+            completedAt: startTimes.startedAt,
+          },
         ],
-        ...begun,
+        ...startTimes,
       },
     ],
   },

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ParallelTask, type CompiledPhase, type CompiledStep, type CompiledSubPhase } from '../../contract/phases.ts'
 import type { Progress } from '../../contract/progress.ts'
+import { isGoalDriven } from '../../contract/way.ts'
 import { encodeProgress } from './encode-progress.ts'
 
 /** Fields of PROGRESS.yaml that follow from the others: users and their scripts read them, Ralph does not. */
@@ -12,7 +13,7 @@ export function encodeShownProgress(progress: Progress): Record<string, unknown>
   const { stats, ...fields } = encodeProgress(progress)
   return {
     ...fields,
-    ...(progress.mode === 'ralph' && { current: { phase: 0, step: findCurrentStep(progress), 'sub-phase': null } }),
+    ...(isGoalDriven(progress) && { current: { phase: 0, step: findCurrentStep(progress), 'sub-phase': null } }),
     'parallel-tasks': (progress.phases ?? []).flatMap(listPhaseTasks),
     stats,
   }
@@ -20,7 +21,7 @@ export function encodeShownProgress(progress: Progress): Record<string, unknown>
 
 /** Removes what `encodeShownProgress` adds. */
 export function omitDerivedFields({ parallelTasks: _tasks, current, ...progress }: Progress): Progress {
-  return progress.mode === 'ralph' ? progress : { ...progress, ...(current && { current }) }
+  return isGoalDriven(progress) ? progress : { ...progress, ...(current && { current }) }
 }
 
 /** Completed steps come first. */

@@ -159,9 +159,9 @@ describe('a sprint folder under another path', () => {
     restart(old)
 
     await expect(bind(moved)).rejects.toMatchObject({ code: 'SPRINT_MOVED', hint: expect.stringContaining('--rebind') })
-    const asked: string[] = []
-    await bind(moved, async (from) => asked.push(from) > 0)
-    expect(asked).toEqual([old])
+    const questions: string[] = []
+    await bind(moved, async (from) => questions.push(from) > 0)
+    expect(questions).toEqual([old])
     expect(stateFolder(moved)).toBe(state)
     mkdirSync(old)
     expect(stateFolder(old)).toBe(old)

@@ -126,9 +126,9 @@ describe('YAML text', () => {
     const document = fc.oneof(fc.array(value), fc.dictionary(key, value, { noNullPrototype: true }))
     fc.assert(
       fc.property(
-        document.filter((given) => Object.keys(given).length > 0),
-        (given) => {
-          expect(back(given)).toEqual(withoutNegativeZero(given))
+        document.filter((drawn) => Object.keys(drawn).length > 0),
+        (drawn) => {
+          expect(back(drawn)).toEqual(withoutNegativeZero(drawn))
         },
       ),
       { numRuns: 1500 },

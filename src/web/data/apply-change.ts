@@ -96,7 +96,7 @@ function applyEvents(cache: QueryClient, events: readonly StoredEvent[]): void {
 
 const agentRowId = (row: FleetRow): string => row.agent.id
 
-function upsert<T>(items: readonly T[], item: T, idOf: (item: T) => string): readonly T[] {
-  const index = items.findIndex((other) => idOf(other) === idOf(item))
+function upsert<T>(items: readonly T[], item: T, getId: (item: T) => string): readonly T[] {
+  const index = items.findIndex((other) => getId(other) === getId(item))
   return index < 0 ? [item, ...items] : items.with(index, item)
 }

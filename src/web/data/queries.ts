@@ -172,6 +172,13 @@ export const usageQuery = queryOptions({
   refetchInterval: 60_000,
 })
 
+export const budgetsQuery = queryOptions({
+  queryKey: ['budgets'],
+  queryFn: async ({ signal }) => (await api.listBudgets({}, { signal })).items,
+  staleTime: 60_000,
+  refetchInterval: 60_000,
+})
+
 export const usersQuery = queryOptions({
   queryKey: ['users'],
   queryFn: async ({ signal }) => (await api.listUsers({}, { signal })).items,

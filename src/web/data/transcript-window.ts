@@ -91,17 +91,17 @@ function matchesScope({ event }: StoredEvent, { iteration, search, kind }: Trans
 
 /** As the backend filters; both must find the same events. */
 function hasKind(event: StoredEvent['event'], kind: TranscriptKind): boolean {
-  const said = event.type === 'agent' ? event.event : undefined
+  const agentEvent = event.type === 'agent' ? event.event : undefined
   switch (kind) {
     case 'text':
     case 'tool':
-      return said?.kind === kind
+      return agentEvent?.kind === kind
     case 'other':
-      return said?.kind !== 'text' && said?.kind !== 'tool'
+      return agentEvent?.kind !== 'text' && agentEvent?.kind !== 'tool'
     case 'edit':
-      return said?.kind === 'tool' && said.phase === 'start' && editTools.includes(said.name ?? '')
+      return agentEvent?.kind === 'tool' && agentEvent.phase === 'start' && editTools.includes(agentEvent.name ?? '')
     case 'error':
-      if (said) return said.kind === 'tool' && said.phase === 'end' && said.ok === false
+      if (agentEvent) return agentEvent.kind === 'tool' && agentEvent.phase === 'end' && agentEvent.ok === false
       if (event.type === 'check-ended') return !event.result.passed
       return event.type === 'attempt-failed' || event.type === 'claim-refused'
   }

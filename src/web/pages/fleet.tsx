@@ -40,7 +40,7 @@ export function FleetPage() {
   useKeys(rowKeys)
   const navigate = route.useNavigate()
   const live = useConnection()
-  const wanted = useDeferredValue(q ?? '')
+  const search = useDeferredValue(q ?? '')
   const setQuery = (text: string): void =>
     void navigate({
       search: (all) => ({ ...all, q: text === '' ? undefined : text }),
@@ -59,7 +59,7 @@ export function FleetPage() {
     (row) =>
       (show === undefined || describeSituation(row, now).group === show) &&
       (machine === undefined || row.machine.name === machine) &&
-      matchesName(row, wanted),
+      matchesName(row, search),
   )
   const picked = shown.filter(({ agent }) => selected.has(agent.id))
   return (
@@ -143,11 +143,11 @@ function moveFocus(by: 1 | -1): void {
   next?.scrollIntoView({ block: 'nearest' })
 }
 
-const matchesName = (row: Parameters<typeof describeSituation>[0], wanted: string): boolean =>
+const matchesName = (row: Parameters<typeof describeSituation>[0], search: string): boolean =>
   [row.agent.name, row.sprint?.goal, row.machine.name, row.sprint?.branch]
     .join(' ')
     .toLowerCase()
-    .includes(wanted.toLowerCase())
+    .includes(search.toLowerCase())
 
 const FleetSkeleton = () => (
   <>

@@ -42,7 +42,7 @@ export function SprintDetail({ sprint, iterations, mayWrite, tall }: SprintDetai
   const navigate = route.useNavigate()
   const scope = useMemo((): TranscriptScope => ({ iteration: chosen, search: q, kind, at }), [chosen, q, kind, at])
   const transcript = useTranscript(sprint.id, scope)
-  const startOf = useIterationStarts(sprint, iterations)
+  const getIterationStart = useIterationStarts(sprint, iterations)
   const set = useCallback(
     (search: Partial<ReturnType<typeof route.useSearch>>) =>
       void navigate({ search: (all) => ({ ...all, ...search }), replace: true, resetScroll: false }),
@@ -50,8 +50,9 @@ export function SprintDetail({ sprint, iterations, mayWrite, tall }: SprintDetai
   )
   const record = iterations.find(({ number }) => number === chosen)
   const call = useMemo(
-    () => (event === undefined ? undefined : findCall(createRows(transcript.data?.events ?? [], startOf), event)),
-    [event, transcript.data, startOf],
+    () =>
+      event === undefined ? undefined : findCall(createRows(transcript.data?.events ?? [], getIterationStart), event),
+    [event, transcript.data, getIterationStart],
   )
   const [followAsked, setFollowAsked] = useState(0)
   return (
@@ -75,7 +76,7 @@ export function SprintDetail({ sprint, iterations, mayWrite, tall }: SprintDetai
               sprint={sprint}
               transcript={transcript}
               scope={scope}
-              startOf={startOf}
+              getIterationStart={getIterationStart}
               selected={event}
               set={set}
               mayWrite={mayWrite}

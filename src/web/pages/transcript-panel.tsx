@@ -22,7 +22,7 @@ type TranscriptPanelProps = {
   readonly sprint: FleetSprint
   readonly transcript: ReturnType<typeof useTranscript>
   readonly scope: TranscriptScope
-  readonly startOf: (iteration: number) => number | undefined
+  readonly getIterationStart: (iteration: number) => number | undefined
   readonly selected: string | undefined
   readonly set: SetSearch
   readonly mayWrite: boolean
@@ -34,7 +34,7 @@ export function TranscriptPanel({
   sprint,
   transcript,
   scope,
-  startOf,
+  getIterationStart,
   selected,
   set,
   mayWrite,
@@ -67,7 +67,7 @@ export function TranscriptPanel({
         <Transcript
           key={JSON.stringify(scope)}
           shown={data}
-          startOf={startOf}
+          getIterationStart={getIterationStart}
           selected={selected}
           over={scope.iteration !== undefined && sprint.progress.live.every(({ number }) => number !== scope.iteration)}
           onSelect={(event) => set({ event: event === selected ? undefined : event })}
@@ -97,12 +97,12 @@ function Toolbar({
   onFollow: () => void
 }) {
   const [text, setText] = useState(scope.search ?? '')
-  const wanted = text.trim() === '' ? undefined : text.trim()
+  const search = text.trim() === '' ? undefined : text.trim()
   useEffect(() => {
-    if (wanted === scope.search) return undefined
-    const wait = window.setTimeout(() => set({ q: wanted }), 250)
+    if (search === scope.search) return undefined
+    const wait = window.setTimeout(() => set({ q: search }), 250)
     return () => window.clearTimeout(wait)
-  }, [wanted, scope.search, set])
+  }, [search, scope.search, set])
   return (
     <div className="flex items-center gap-2 border-b border-line px-2.5 py-1.5">
       <SearchField label="Search the transcript" value={text} onChange={setText} className="min-w-0 flex-1" />

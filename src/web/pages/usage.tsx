@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { UsageRow } from '../../contract/fleet/sprint.ts'
 import { describeError } from '../data/api.ts'
 import { usageQuery } from '../data/queries.ts'
+import { BudgetsCard } from '../features/fleet/budgets-card.tsx'
 import { sumByDay, sumByAgent } from '../features/fleet/usage-sums.ts'
 import { useTitle } from '../shell/title.ts'
 import { Card, CardHead } from '../ui/card.tsx'
@@ -10,7 +11,7 @@ import { EmptyState, ProblemNotice, Skeleton } from '../ui/states.tsx'
 import { formatCount, pluralize } from '../../words/counts.ts'
 import { formatUsd } from '../../words/money.ts'
 
-/** Cost and tokens of the last 30 days. */
+/** Budgets, and cost and tokens of the last 30 days. */
 export function UsagePage() {
   useTitle('Spend')
   const usage = useQuery(usageQuery)
@@ -27,6 +28,7 @@ export function UsagePage() {
       <h1 className="mb-3.5 flex min-h-7.5 items-center gap-2 text-xl font-semibold tracking-tight">
         Spend <span className="font-normal text-dim">{formatUsd(todayUsd)} today</span>
       </h1>
+      <BudgetsCard />
       {items.length === 0 ? (
         <Card>
           <EmptyState title="No spend in the last 30 days" />

@@ -76,7 +76,7 @@ type LabelledProps = Labelled & {
 function Labelled({ label, hint, problem, hideLabel, className, children }: LabelledProps) {
   const id = useId()
   const hintId = `${id}-hint`
-  const said = problem ?? hint
+  const description = problem ?? hint
   return (
     <div className={className}>
       <label htmlFor={id} className={hideLabel === true ? 'sr-only' : 'mb-1 block text-sm font-medium text-dim'}>
@@ -84,16 +84,16 @@ function Labelled({ label, hint, problem, hideLabel, className, children }: Labe
       </label>
       {children({
         id,
-        ...(said !== undefined && { 'aria-describedby': hintId }),
+        ...(description !== undefined && { 'aria-describedby': hintId }),
         ...(problem !== undefined && { 'aria-invalid': true }),
       })}
-      {said !== undefined && (
+      {description !== undefined && (
         <p
           id={hintId}
           {...(problem !== undefined && { role: 'alert' })}
           className={problem === undefined ? 'mt-1 text-sm text-faint' : 'mt-1 text-sm text-bad'}
         >
-          {said}
+          {description}
         </p>
       )}
     </div>

@@ -23,11 +23,11 @@ export type Dialect = {
   /** Names of the tools on offer; requests without tools (titles, routing) are not turns of the agent. */
   readonly tools: (body: JsonBody) => readonly string[]
   /** A streamed answer. */
-  readonly stream: (message: Message, asked: ModelCall) => readonly ServerSentEvent[]
+  readonly stream: (message: Message, call: ModelCall) => readonly ServerSentEvent[]
   /** The same, not streamed; absent if no program asks for it. */
-  readonly whole?: (message: Message, asked: ModelCall) => unknown
+  readonly whole?: (message: Message, call: ModelCall) => unknown
   /** The answer to a request that is not a turn. */
-  readonly aside?: (asked: ModelCall) => string
+  readonly aside?: (call: ModelCall) => string
   readonly error: (refusal: Refusal) => unknown
 }
 

@@ -21,12 +21,12 @@ export const gemini: Dialect = {
   name: 'gemini',
   answers: (path) => /:(?:streamGenerateContent|generateContent)$/.test(path),
   tools: ({ tools }) => listObjects(tools).flatMap(({ functionDeclarations }) => listNames(functionDeclarations)),
-  stream: (message, asked) => [
-    ...pieces(message.text ?? '').map((text) => ({ data: answer([{ text }], message, asked) })),
-    ...formatCalls(message).map((call) => ({ data: answer([call], message, asked) })),
-    { data: { ...answer([{ text: '' }], message, asked, 'STOP') } },
+  stream: (message, modelCall) => [
+    ...pieces(message.text ?? '').map((text) => ({ data: answer([{ text }], message, modelCall) })),
+    ...formatCalls(message).map((call) => ({ data: answer([call], message, modelCall) })),
+    { data: { ...answer([{ text: '' }], message, modelCall, 'STOP') } },
   ],
-  whole: (message, asked) => answer([{ text: message.text ?? '' }, ...formatCalls(message)], message, asked, 'STOP'),
+  whole: (message, call) => answer([{ text: message.text ?? '' }, ...formatCalls(message)], message, call, 'STOP'),
   aside: ({ body }) =>
     JSON.stringify(Object.fromEntries(readProperties(body).map(([name, schema]) => [name, some(schema)]))),
   error: ({ status, message = `refused with ${status}` }) => ({

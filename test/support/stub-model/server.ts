@@ -48,14 +48,14 @@ export async function startStubModel(turns: readonly Turn[]): Promise<StubModel>
     const dialect = dialects.find(({ answers }) => answers(path))
     if (request.method !== 'POST' || !dialect) return sendJson(response, 404, { error: { message: 'no such thing' } })
     const body = await json(request)
-    const asked = { path, body: isBody(body) ? body : {} }
-    const offered = dialect.tools(asked.body)
-    if (offered.length === 0) return answer(response, aside(dialect, asked), { dialect, asked })
+    const call = { path, body: isBody(body) ? body : {} }
+    const offered = dialect.tools(call.body)
+    if (offered.length === 0) return answer(response, aside(dialect, call), { dialect, asked: call })
     const turn = turns[Math.min(requests.length, turns.length - 1)] ?? { text: '' }
-    requests.push({ at: Date.now(), text: JSON.stringify(asked.body), turn })
+    requests.push({ at: Date.now(), text: JSON.stringify(call.body), turn })
     if ('status' in turn) return refuse(response, turn, dialect)
     const message = 'midway' in turn ? cutShort : formatMessage(turn, offered)
-    return answer(response, message, { dialect, asked, ...('midway' in turn && { fault: turn }) })
+    return answer(response, message, { dialect, asked: call, ...('midway' in turn && { fault: turn }) })
   }
 
   server.listen(0, '127.0.0.1')
@@ -82,8 +82,8 @@ const formatMessage = ({ text, calls = [], usage = defaultUsage }: Answer, offer
   usage,
 })
 
-const aside = (dialect: Dialect, asked: ModelCall): Message => ({
-  text: dialect.aside?.(asked) ?? 'A title',
+const aside = (dialect: Dialect, call: ModelCall): Message => ({
+  text: dialect.aside?.(call) ?? 'A title',
   calls: [],
   usage: defaultUsage,
 })
@@ -116,7 +116,7 @@ const isWhole = ({ path, body }: ModelCall): boolean =>
   path.includes(':') ? path.endsWith(':generateContent') : body['stream'] !== true
 
 function sendJson(response: ServerResponse, status: number, body: unknown, headers: JsonBody = {}): void {
-  const given = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
-  response.writeHead(status, { 'content-type': 'application/json', ...given })
+  const texts = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+  response.writeHead(status, { 'content-type': 'application/json', ...texts })
   response.end(JSON.stringify(body))
 }

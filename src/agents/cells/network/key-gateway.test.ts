@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { listenOnLoopback } from '../../../platform/net/loopback-server.ts'
 import { createKeyGateway, createPlaceholder } from './key-gateway.ts'
 
-async function aGateway() {
+async function startGateway() {
   const seen: string[] = []
   const model = createServer((incoming, response) => {
     const { url, headers } = incoming
@@ -29,14 +29,14 @@ async function aGateway() {
 }
 
 it('puts the key in place of the placeholder, in every header that carries one', async () => {
-  const { placeholder, seen, call } = await aGateway()
+  const { placeholder, seen, call } = await startGateway()
   expect(await (await call('/v1/messages', { 'x-api-key': placeholder })).text()).toBe('answer')
   await call('/v1/responses', { authorization: `Bearer ${placeholder}` })
   expect(seen).toEqual(['/base/v1/messages sk-real', '/base/v1/responses Bearer sk-real'])
 })
 
 it('refuses every other value, and a path that leads elsewhere', async () => {
-  const { placeholder, seen, call, callAsWritten } = await aGateway()
+  const { placeholder, seen, call, callAsWritten } = await startGateway()
   const refused = [
     await call('/v1/messages', { 'x-api-key': 'sk-real' }),
     await call('/v1/messages', {}),

@@ -16,7 +16,7 @@ async function listen(server: Server): Promise<number> {
   return typeof address === 'object' && address ? address.port : 0
 }
 
-async function aProxy(upstream?: URL) {
+async function startProxy(upstream?: URL) {
   const origin = createServer((incoming, response) => response.end(`${incoming.method} ${incoming.headers.host}`))
   const port = await listen(origin)
   const rules = [parseRule(`private.test:${port}`, true), parseRule(`public.test:${port}`, false)]
@@ -47,7 +47,7 @@ async function say(proxy: number, bytes: string): Promise<string> {
 }
 
 it('passes plain requests on to hosts of the list, under the name that it has checked', async () => {
-  const { origin, proxy } = await aProxy()
+  const { origin, proxy } = await startProxy()
   expect(await get(proxy, `http://private.test:${origin}/x`, { host: 'other.test' })).toEqual([
     200,
     `GET private.test:${origin}`,
@@ -55,14 +55,14 @@ it('passes plain requests on to hosts of the list, under the name that it has ch
 })
 
 it('refuses other hosts, and says so to the program and to the user', async () => {
-  const { origin, proxy, visits } = await aProxy()
+  const { origin, proxy, visits } = await startProxy()
   const [status, body] = await get(proxy, `http://evil.test:${origin}/`)
   expect([status, body]).toEqual([403, `ralph: evil.test:${origin} refused: not in the allow-list\n`])
   expect(visits).toEqual([{ host: 'evil.test', port: origin, allowed: false, reason: 'not in the allow-list' }])
 })
 
 it('refuses a public name that leads to a private address', async () => {
-  const { origin, proxy } = await aProxy()
+  const { origin, proxy } = await startProxy()
   expect(await get(proxy, `http://public.test:${origin}/`)).toEqual([403, expect.stringContaining('private address')])
   expect(await say(proxy, `CONNECT public.test:${origin} HTTP/1.1\r\n\r\n`)).toMatch(
     /^HTTP\/1\.1 403 .*private address/,
@@ -79,12 +79,12 @@ it.each([
   ],
   ['no proxy request', 'GET / HTTP/1.1\r\nHost: a\r\n\r\n', /^HTTP\/1\.1 400/],
 ])('answers %s with an error', async (_, bytes, expected) => {
-  const { proxy } = await aProxy()
+  const { proxy } = await startProxy()
   expect(await say(proxy, bytes)).toMatch(expected)
 })
 
 it('tunnels to a private host of the list', async () => {
-  const { origin, proxy } = await aProxy()
+  const { origin, proxy } = await startProxy()
   const answer = await say(proxy, `CONNECT private.test:${origin} HTTP/1.1\r\n\r\nGET / HTTP/1.0\r\nHost: h\r\n\r\n`)
   expect(answer).toContain('200 Connection established')
   expect(answer).toContain('GET h')
@@ -111,7 +111,7 @@ it('closes a tunnel whose TLS client asks for another name than the one that was
 
 it('uses the proxy of the user, with its password', async () => {
   const seen: string[] = []
-  const { origin } = await aProxy()
+  const { origin } = await startProxy()
   const corporate = createServer().on('connect', (incoming, client) => {
     seen.push(`${incoming.url} ${incoming.headers['proxy-authorization']}`)
     const remote = connect(origin, '127.0.0.1')

@@ -12,7 +12,7 @@ const levels: readonly AccessLevel[] = ['read', 'write', 'owner']
 export function isPermitted(who: ApiCaller, needs: RouteAccess, level?: AccessLevel): boolean {
   if (who.user.disabledAt !== undefined) return false
   switch (needs) {
-    case 'nobody':
+    case 'public':
     case 'signed-in':
       return true
     case 'admin':

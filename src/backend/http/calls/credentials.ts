@@ -22,8 +22,8 @@ const secureSession = /(?:^|;\s*)__Host-ralph-session=([\w-]{20,200})/
 const plainSession = /(?:^|;\s*)ralph-session=([\w-]{20,200})/
 
 /** Compares without telling by its duration how much is right. */
-export function isSameSecret(given: string | undefined, right: string): boolean {
-  const [a, b] = [given ?? '', right].map((text) => createHash('sha256').update(text).digest())
+export function isSameSecret(candidate: string | undefined, right: string): boolean {
+  const [a, b] = [candidate ?? '', right].map((text) => createHash('sha256').update(text).digest())
   return a !== undefined && b !== undefined && timingSafeEqual(a, b)
 }
 

@@ -43,8 +43,8 @@ export function createIdempotency({ db }: Database, now: () => number): Idempote
     const mine = and(eq(idempotency.userId, who.user.id), eq(idempotency.key, key))
     await db.delete(idempotency).where(lt(idempotency.createdAt, at - responseRetentionMs))
     const row = { userId: who.user.id, key, requestHash, createdAt: at }
-    const [begun] = await db.insert(idempotency).values(row).onConflictDoNothing().returning()
-    if (!begun) {
+    const [inserted] = await db.insert(idempotency).values(row).onConflictDoNothing().returning()
+    if (!inserted) {
       const [before] = await db.select().from(idempotency).where(mine)
       if (before && before.requestHash !== requestHash) {
         throw new RalphError('INVALID_REQUEST', 'this idempotency key was used for another call')

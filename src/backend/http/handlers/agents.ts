@@ -53,15 +53,15 @@ const managementHandlers = (fleet: Fleet): ManagementRoute => {
   const now = () => fleet.clock.now()
   return {
     listAgents: ({ query, who }) => listAgents(db, toViewer(who), query, now()),
-    createAgent: async ({ body: { labels = [], machineId, program = 'claude', ...wanted }, who }) => {
-      const { workspace } = wanted
+    createAgent: async ({ body: { labels = [], machineId, program = 'claude', ...fields }, who }) => {
+      const { workspace } = fields
       const isAllowed = await createMachineFilter(db, who.user, { program, workspace })
       const place = machineId ?? (await chooseMachine(fleet, { program, labels, isAllowed })).id
       const rights = await readMachineRights(db, who.user, place)
       if (!rights) throw notFoundError('machine')
       assertProgramGranted(rights, program)
       assertWorkspaceGranted(rights, workspace)
-      const options = { ...wanted, program, labels, machineId: place, within: rights.roots }
+      const options = { ...fields, program, labels, machineId: place, within: rights.roots }
       return showAgent(await createAgentOrRefuse(fleet, options, toRequester(who)))
     },
     getAgent: async ({ ids, level = 'read' }) => {
@@ -113,7 +113,7 @@ const workHandlers = (fleet: Fleet): WorkRoute => ({
 
 const readHandlers = (fleet: Fleet): ReadRoute => {
   const { db } = fleet.database
-  const machineOf = async (agentId: string): Promise<string> => {
+  const readMachineId = async (agentId: string): Promise<string> => {
     const [row] = await db.select({ id: agents.machineId }).from(agents).where(eq(agents.id, agentId))
     if (!row) throw agentAccessError()
     return row.id
@@ -131,7 +131,7 @@ const readHandlers = (fleet: Fleet): ReadRoute => {
     listConversations: ({ ids, query }) => listConversations(db, ids.agentId, query),
     estimate: ({ ids }) => readEstimate(db, ids.agentId),
     listNotes: async ({ ids: { agentId } }) => {
-      const machineId = await machineOf(agentId)
+      const machineId = await readMachineId(agentId)
       const { directory, files } = await fleet.machines.ask(machineId, 'notes', { agentId })
       const notes = files.map(({ name, text = '', updatedAt }) => ({ name, text, updatedAt }))
       const lock = await readLock(machineId, agentId)
@@ -139,7 +139,7 @@ const readHandlers = (fleet: Fleet): ReadRoute => {
       return { folder: directory, ...(lock !== undefined && { lock }), notes }
     },
     detectChecks: async ({ ids: { agentId } }) => {
-      const { checks } = await fleet.machines.ask(await machineOf(agentId), 'detect-checks', { agentId })
+      const { checks } = await fleet.machines.ask(await readMachineId(agentId), 'detect-checks', { agentId })
       return { items: checks.map(({ name, run }) => ({ name: name ?? run, run })) }
     },
   }

@@ -12,7 +12,7 @@ import { transaction } from '../../fleet/transaction.ts'
 
 /** Operations of the machine listener. */
 export interface MachineAdmission {
-  readonly token: (wanted: {
+  readonly token: (options: {
     readonly name?: string | undefined
     readonly labels?: readonly string[] | undefined
     readonly approve?: boolean | undefined
@@ -40,9 +40,9 @@ export function machineRouteHandlers(fleet: Fleet, admission: MachineAdmission, 
     changeMachine: async ({ ids: { machineId }, body }) => {
       const { status } = await found(machineId)
       if (status === 'revoked') throw new RalphError('MACHINE_REFUSED', 'a revoked machine must join again')
-      const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined))
+      const changes = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined))
       // Activating a machine acknowledges its alarm.
-      const fields = { ...given, ...(body.status === 'active' && { alarm: null }) }
+      const fields = { ...changes, ...(body.status === 'active' && { alarm: null }) }
       await transaction(fleet, async (t) => {
         if (Object.keys(fields).length > 0) await t.tx.db.update(machines).set(fields).where(eq(machines.id, machineId))
         await recordRowChanges(t, { kind: 'machine', machineId })

@@ -136,14 +136,14 @@ const sprintReadHandlers = (
         .where(eq(events.id, Number(ids.eventId)))
       if (!row || row.sprintId !== ids.sprintId || row.clipped === null || row.agentId === null) throw sprintNotFound()
       const machineId = await findSprintMachine(fleet, ids.sprintId)
-      const wanted = {
+      const options = {
         agentId: row.agentId,
         area: 'agent',
         path: row.clipped,
         offset,
         length: outputChunkBytes,
       } as const
-      const { size, base64 } = await fleet.machines.ask(machineId, 'read-file', wanted)
+      const { size, base64 } = await fleet.machines.ask(machineId, 'read-file', options)
       const bytes = Buffer.from(base64, 'base64')
       const next = offset + bytes.length
       return { text: bytes.toString(), size, ...(next < size && { next }) }

@@ -24,7 +24,7 @@ export function openEventByteStream(ended: () => void): EventByteStream {
   const waiting = () => -(controller?.desiredSize ?? 0)
   const stream = new ReadableStream<Uint8Array>(
     // With a high-water mark of 0, pull is called only when a reader waits and the queue is empty.
-    { start: (given) => void (controller = given), pull: () => wake(), cancel: forget },
+    { start: (created) => void (controller = created), pull: () => wake(), cancel: forget },
     new ByteLengthQueuingStrategy({ highWaterMark: 0 }),
   )
   return {

@@ -78,14 +78,19 @@ agents-server, and its next start reattaches to them.`,
   },
 })
 
-async function joinBackendFromCli(given: string | undefined, values: AgentsServerFlags, io: Io): Promise<number> {
+async function joinBackendFromCli(
+  addressArgument: string | undefined,
+  values: AgentsServerFlags,
+  io: Io,
+): Promise<number> {
   const { hasValidIdentity, joinBackend } = await import('../../../agents-server/remote-agents-server.ts')
   const settings = readMachineSettings(values, io)
   if (values['if-needed'] === true && (await hasValidIdentity(ralphHome(io), io.now()))) {
     if (values.json !== true) io.print('this machine has joined already')
     return 0
   }
-  const { token, address } = given === undefined ? await requestToken(values, settings, io) : { token: given }
+  const { token, address } =
+    addressArgument === undefined ? await requestToken(values, settings, io) : { token: addressArgument }
   const { machineId, backend } = await joinBackend({
     home: ralphHome(io),
     token,
@@ -168,8 +173,8 @@ function readMachineSettings(values: AgentsServerFlags, io: Io): MachineSettings
   }
 }
 
-function validateUpdateCommand(given: string | undefined): string | undefined {
-  if (given === undefined || given.includes('{version}')) return given
+function validateUpdateCommand(command: string | undefined): string | undefined {
+  if (command === undefined || command.includes('{version}')) return command
   throw new RalphError('USAGE', 'the command for --update must contain {version}', {
     hint: '--update "npm install --global ralph-mode@{version}"',
   })

@@ -33,14 +33,14 @@ revoke   revoke its certificate; it cannot reconnect
 Name a machine by its name or id. The command talks to the backend on this computer, or to the one that RALPH_URL and
 RALPH_TOKEN name.`,
   examples: ['ralph machine token', 'ralph machine list', 'ralph machine drain build-1'],
-  async run({ values, positionals: [given = '', which] }, io) {
-    const verb = verbs.find((name) => name === given)
+  async run({ values, positionals: [action = '', which] }, io) {
+    const verb = verbs.find((name) => name === action)
     if (!verb)
-      throw new RalphError('USAGE', `machine: unknown command "${given}"`, { hint: `use one of ${verbs.join(', ')}` })
+      throw new RalphError('USAGE', `machine: unknown command "${action}"`, { hint: `use one of ${verbs.join(', ')}` })
     const client = createBackendClient(values, io)
     const labels = values.labels?.split(',').map((label) => label.trim())
-    const wanted = { name: values.name, labels, approve: values.approve }
-    const done = await runMachineVerb(verb, which, { client, wanted, version: values.version })
+    const tokenOptions = { name: values.name, labels, approve: values.approve }
+    const done = await runMachineVerb(verb, which, { client, tokenOptions, version: values.version })
     io.print(values.json === true ? JSON.stringify(done.json) : done.text)
     return 0
   },
@@ -49,7 +49,7 @@ RALPH_TOKEN name.`,
 type MachineRequest = {
   readonly client: Client
   readonly version: string | undefined
-  readonly wanted: {
+  readonly tokenOptions: {
     readonly name: string | undefined
     readonly labels: string[] | undefined
     readonly approve: boolean | undefined
@@ -61,10 +61,10 @@ type MachineResult = { readonly json: unknown; readonly text: string }
 async function runMachineVerb(
   verb: MachineVerb,
   which: string | undefined,
-  { client, wanted, version }: MachineRequest,
+  { client, tokenOptions, version }: MachineRequest,
 ): Promise<MachineResult> {
   if (verb === 'token') {
-    const token = await client.makeJoinToken(wanted)
+    const token = await client.makeJoinToken(tokenOptions)
     return { json: token, text: formatJoinCommands(token.command) }
   }
   const { items } = await client.listMachines({})
@@ -101,11 +101,11 @@ function formatJoinCommands(command: string): string {
 
 function findMachineByName(machines: readonly Machine[], which: string | undefined): Machine {
   if (which === undefined) throw new RalphError('USAGE', 'machine: missing name or id', { hint: 'ralph machine list' })
-  const meant = machines.filter(({ id, name }) => id === which || name === which)
-  const [only] = meant
-  if (only && meant.length === 1) return only
+  const matching = machines.filter(({ id, name }) => id === which || name === which)
+  const [only] = matching
+  if (only && matching.length === 1) return only
   const why =
-    meant.length === 0 ? `unknown machine "${which}"` : `several machines have the name "${which}"; use the id`
+    matching.length === 0 ? `unknown machine "${which}"` : `several machines have the name "${which}"; use the id`
   throw new RalphError('NO_MACHINE', why, { hint: 'ralph machine list' })
 }
 

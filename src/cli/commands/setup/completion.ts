@@ -19,9 +19,9 @@ export const completionFor = (table: Readonly<Record<string, CompletionEntry>>):
       'eval "$(ralph completion zsh)"               # in ~/.zshrc, after compinit',
       'ralph completion fish | source               # in ~/.config/fish/config.fish',
     ],
-    async run({ values, positionals: [given = ''] }, io) {
-      const shell = shells.find((name) => name === given)
-      if (!shell) throw unknownShell(given)
+    async run({ values, positionals: [shellArgument = ''] }, io) {
+      const shell = shells.find((name) => name === shellArgument)
+      if (!shell) throw unknownShell(shellArgument)
       const commands = await Promise.all(Object.values(table).map(async ({ load }) => (await load()).about))
       const script = completionScript(shell, { commands, agents: [...drivers.keys()] })
       io.print(values.json === true ? JSON.stringify({ shell, script }) : script.trimEnd())
@@ -29,9 +29,9 @@ export const completionFor = (table: Readonly<Record<string, CompletionEntry>>):
     },
   })
 
-function unknownShell(given: string): RalphError {
-  const meant = findNearestWord(given, shells)
-  return new RalphError('USAGE', `completion: unknown shell "${given}"`, {
-    hint: `${meant ? `did you mean ${meant}? ` : ''}shells: ${shells.join(', ')}`,
+function unknownShell(shell: string): RalphError {
+  const suggestion = findNearestWord(shell, shells)
+  return new RalphError('USAGE', `completion: unknown shell "${shell}"`, {
+    hint: `${suggestion ? `did you mean ${suggestion}? ` : ''}shells: ${shells.join(', ')}`,
   })
 }

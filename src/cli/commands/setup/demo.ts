@@ -19,12 +19,12 @@ export const demo = defineCommand({
   details: `Copies a small project with failing tests into a new folder (temporary by default) and runs a sprint on it.
 A scripted program plays the agent: it speaks Claude Code's protocol and really edits the files, following a scenario file.`,
   examples: ['ralph demo', 'ralph demo ./pancakes --fast'],
-  async run({ values, positionals: [given] }, io) {
+  async run({ values, positionals: [folder] }, io) {
     const project =
-      given === undefined ? join(await createTemporaryFolder('ralph-demo'), 'pancakes') : resolve(io.cwd, given)
+      folder === undefined ? join(await createTemporaryFolder('ralph-demo'), 'pancakes') : resolve(io.cwd, folder)
     if (exists(project)) {
       throw new RalphError('SPRINT_EXISTS', 'the folder already exists', {
-        place: { file: given ?? project },
+        place: { file: folder ?? project },
         hint: 'choose the name of a new folder',
       })
     }

@@ -159,9 +159,12 @@ async function askOnTerminal(known: KnownAnswers): Promise<InterviewAnswers | un
 type InitSprint = InterviewAnswers & { readonly steps?: readonly string[] | undefined }
 
 /** Writes the checks found in this project into the template. */
-function renderSprintFile(given: InitSprint, template: SprintTemplate | undefined, found: readonly string[]): string {
-  if (!template) return renderSprintYaml({ ...given, goal: given.goal ?? placeholderGoal })
-  return fillSprintTemplate(template.text, { ...given, checks: given.checks ?? (found.length > 0 ? found : undefined) })
+function renderSprintFile(sprint: InitSprint, template: SprintTemplate | undefined, found: readonly string[]): string {
+  if (!template) return renderSprintYaml({ ...sprint, goal: sprint.goal ?? placeholderGoal })
+  return fillSprintTemplate(template.text, {
+    ...sprint,
+    checks: sprint.checks ?? (found.length > 0 ? found : undefined),
+  })
 }
 
 /** Runs before the first question. */

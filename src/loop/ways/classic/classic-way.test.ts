@@ -4,8 +4,8 @@ import { Mode, type Progress } from '../../../contract/progress.ts'
 import { advance } from '../../advance.ts'
 import { buildAttemptPrompt, buildIterationPrompt, readAttemptReport } from '../../prompts.ts'
 
-const classic = (given: Parameters<typeof buildProgress>[0] = {}): Progress =>
-  buildProgress({ protocol: 'classic', goal: 'Build authentication\n', ...given })
+const classic = (overrides: Parameters<typeof buildProgress>[0] = {}): Progress =>
+  buildProgress({ protocol: 'classic', goal: 'Build authentication\n', ...overrides })
 
 const progressFile = '/p/.claude/sprints/s/PROGRESS.yaml'
 const prompt = (progress: Progress, live: Parameters<typeof buildLive>[0] = {}) =>
@@ -79,8 +79,8 @@ C) Blocked → yq -i '.status = "needs-human"' "${progressFile}"
       messages: [{ text: 'hurry', at: noon }],
       answer: { question: 'Which?', answer: 'the blue one', at: noon },
     })
-    for (const said of ['Plan well.', 'hurry', 'the blue one'])
-      expect(prompt(progress, { mode: 'planning' })).toContain(said)
+    for (const text of ['Plan well.', 'hurry', 'the blue one'])
+      expect(prompt(progress, { mode: 'planning' })).toContain(text)
   })
 })
 
@@ -106,9 +106,9 @@ describe('the end of a turn', () => {
   })
 
   it.each(Mode.options)('is no claim if it repeats the prompt: %s', (mode) => {
-    const asked = prompt(classic({ dynamicSteps: buildSteps('RALPH_COMPLETE: all of it') }), { mode, step: 'step-0' })
-    for (const echo of [asked, asked.replaceAll(/^/gm, '> '), `\`\`\`\n${asked}\n\`\`\``, asked + asked])
-      expect(readAttemptReport(classic(), { text: echo }, asked)).toMatchObject({ report: { status: 'continue' } })
+    const planned = prompt(classic({ dynamicSteps: buildSteps('RALPH_COMPLETE: all of it') }), { mode, step: 'step-0' })
+    for (const echo of [planned, planned.replaceAll(/^/gm, '> '), `\`\`\`\n${planned}\n\`\`\``, planned + planned])
+      expect(readAttemptReport(classic(), { text: echo }, planned)).toMatchObject({ report: { status: 'continue' } })
   })
 
   it('after a message of a user explains the protocol again', () => {

@@ -47,8 +47,8 @@ describe('every prompt', () => {
   it.each([
     [7, 'iteration 3 of at most 7.'],
     [unlimitedIterations, 'iteration 3.'],
-  ])('mentions the limit of iterations, if there is one (%i)', (maxIterations, said) => {
-    expect(prompt(buildProgress({ stats: { maxIterations } }), { number: 3 })).toContain(said)
+  ])('mentions the limit of iterations, if there is one (%i)', (maxIterations, sentence) => {
+    expect(prompt(buildProgress({ stats: { maxIterations } }), { number: 3 })).toContain(sentence)
   })
 
   it('names the checks that will test a claim', () => {
@@ -167,10 +167,10 @@ describe('the output of a red check', () => {
   })
 
   it('is cut at the start if it is long', () => {
-    const said = refused(`${'early '.repeat(10_000)}the end`) ?? ''
+    const refusal = refused(`${'early '.repeat(10_000)}the end`) ?? ''
 
-    expect(said.length).toBeLessThan(9000)
-    expect(said).toMatch(/```text\n….*the end\n```$/)
+    expect(refusal.length).toBeLessThan(9000)
+    expect(refusal).toMatch(/```text\n….*the end\n```$/)
   })
 
   it('shares the space with the others', () => {

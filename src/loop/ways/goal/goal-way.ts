@@ -52,11 +52,11 @@ function reassignWaiting(sprint: Sprint, at: number): Sprint {
   })
 }
 
-export function previewGoal({ live, stats }: Sprint, choice: ModeChoice, wanted?: Mode): IterationPreview {
+export function previewGoal({ live, stats }: Sprint, choice: ModeChoice, chosenMode?: Mode): IterationPreview {
   const next = { number: stats.currentIteration + 1, mode: choice.mode, step: choice.step?.id }
   const { number, mode, step } = live[0] ?? next
-  if (!wanted) return { number, mode, step }
-  return { number, mode: wanted, step: wanted === 'executing' ? choice.step?.id : undefined }
+  if (!chosenMode) return { number, mode, step }
+  return { number, mode: chosenMode, step: chosenMode === 'executing' ? choice.step?.id : undefined }
 }
 
 /** An iteration without a report counts; too many of them need a person. A failed iteration keeps its place for the next run. */

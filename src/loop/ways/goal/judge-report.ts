@@ -31,8 +31,8 @@ export function judgeReport(sprint: Sprint, live: LiveIteration, report: Report,
 /** goal-complete is a claim: too early it is only noted, otherwise the checks decide. */
 function judgeStatus(sprint: Sprint, live: LiveIteration, report: Report, at: number): IterationChange {
   if (report.status === 'needs-human') {
-    const asked = { ...sprint, question: { ...report.humanNeeded, askedAt: at } }
-    return { sprint: asked, live: { ...live, verdict: 'needs-human' }, orders: [] }
+    const asking = { ...sprint, question: { ...report.humanNeeded, askedAt: at } }
+    return { sprint: asking, live: { ...live, verdict: 'needs-human' }, orders: [] }
   }
   if (report.status === 'continue') return { sprint, live: { ...live, verdict: 'continue' }, orders: [] }
   const claimed = emitEvent({ type: 'claim-made', iteration: live.number, summary: report.goalCompleteSummary })

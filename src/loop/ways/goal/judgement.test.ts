@@ -24,8 +24,8 @@ import { buildIterationPrompt } from '../../prompts.ts'
 const minute = 60_000
 const hour = 60 * minute
 const times = (count: number, ...plays: readonly Play[]) => Array.from({ length: count }, () => plays).flat()
-const mute = (given = {}): Play =>
-  attemptEnded({ kind: 'malformed', reason: 'no block', session: 'abc' }, { changed: false, ...given })
+const mute = (overrides = {}): Play =>
+  attemptEnded({ kind: 'malformed', reason: 'no block', session: 'abc' }, { changed: false, ...overrides })
 
 describe('an iteration without a valid report', () => {
   const kept: Fact = { type: 'checkpoint-made', at: noon + 9000, iteration: 1, commit: 'c0ffee' }

@@ -56,8 +56,8 @@ export function afterIteration(
   if (live.verdict === 'accepted') return restSprint(setStats(sprint, { completedAt: at }), 'completed')
   if (sprint.question) {
     const { askedAt: _at, ...question } = sprint.question
-    const asked = emitEvent({ type: 'question-asked', iteration: live.number, ...question })
-    return andThen([asked], restSprint(sprint, 'needs-human', question.reason))
+    const questionAsked = emitEvent({ type: 'question-asked', iteration: live.number, ...question })
+    return andThen([questionAsked], restSprint(sprint, 'needs-human', question.reason))
   }
   if (sprint.status === 'blocked') return restSprint(sprint, 'blocked', sprint.reason)
   if (sprint.status !== 'in-progress') return { sprint, orders: [] }
@@ -87,7 +87,7 @@ const hasReflected = ({ plan: { limits }, stats }: Sprint): boolean =>
 function askAfterNoProgress(sprint: Sprint, { number, summary = '' }: LiveIteration, at: number): Decision {
   const reason = `No progress in ${sprint.stats.withoutProgress} iterations: no file, step or check has changed`
   const details = `The last thing the agent said: ${summary}`
-  const asked = emitEvent({ type: 'question-asked', iteration: number, reason, details })
+  const questionAsked = emitEvent({ type: 'question-asked', iteration: number, reason, details })
   const again = { ...setStats(sprint, { withoutProgress: 0 }), question: { reason, details, askedAt: at } }
-  return andThen([asked], restSprint(again, 'needs-human', reason))
+  return andThen([questionAsked], restSprint(again, 'needs-human', reason))
 }

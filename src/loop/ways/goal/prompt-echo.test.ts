@@ -60,7 +60,7 @@ const progress = fc
 /** Ways in which an agent could repeat its prompt. */
 const echoes: Readonly<Record<string, (prompt: string) => string>> = {
   'word for word': (prompt) => prompt,
-  'with a word before and after': (prompt) => `Here is what I was told:\n${prompt}\nThat is all.`,
+  'with a word before and after': (prompt) => `These were my instructions:\n${prompt}\nThat is all.`,
   'in a fence': (prompt) => `\`\`\`\n${prompt}\n\`\`\``,
   'in another fence': (prompt) => `~~~json\n${prompt}\n~~~`,
   'with other line ends': (prompt) => prompt.replaceAll('\n', '\r\n'),
@@ -71,8 +71,8 @@ const echoes: Readonly<Record<string, (prompt: string) => string>> = {
 
 it.each(Object.entries(echoes))('no echo of any prompt is a report: %s', (_, echo) => {
   fc.assert(
-    fc.property(progress, fc.constantFrom(...Mode.options), (given, mode) => {
-      const prompt = buildIterationPrompt(given, buildLive({ mode, step: 'step-0' }))
+    fc.property(progress, fc.constantFrom(...Mode.options), (drawn, mode) => {
+      const prompt = buildIterationPrompt(drawn, buildLive({ mode, step: 'step-0' }))
 
       expect(prompt).not.toContain('RALPH_COMPLETE:')
       expect(readReport(echo(prompt), prompt)).toMatchObject({ kind: 'malformed' })
@@ -83,8 +83,8 @@ it.each(Object.entries(echoes))('no echo of any prompt is a report: %s', (_, ech
 
 it('no part of any prompt is a report', () => {
   fc.assert(
-    fc.property(progress, fc.constantFrom(...Mode.options), fc.nat(), fc.nat(), (given, mode, from, length) => {
-      const prompt = buildIterationPrompt(given, buildLive({ mode, step: 'step-0' }))
+    fc.property(progress, fc.constantFrom(...Mode.options), fc.nat(), fc.nat(), (drawn, mode, from, length) => {
+      const prompt = buildIterationPrompt(drawn, buildLive({ mode, step: 'step-0' }))
       const start = from % prompt.length
 
       expect(readReport(prompt.slice(start, start + length), prompt)).toMatchObject({ kind: 'malformed' })
@@ -95,8 +95,8 @@ it('no part of any prompt is a report', () => {
 
 it('a report is read even if the agent repeats the prompt before it', () => {
   fc.assert(
-    fc.property(progress, (given) => {
-      const prompt = buildIterationPrompt(given, buildLive())
+    fc.property(progress, (drawn) => {
+      const prompt = buildIterationPrompt(drawn, buildLive())
       const own = JSON.stringify({ status: 'continue', summary: 'this is mine' })
 
       expect(readReport(`> ${prompt.replaceAll('\n', '\n> ')}\n\n\`\`\`json\n${own}\n\`\`\``, prompt)).toMatchObject({

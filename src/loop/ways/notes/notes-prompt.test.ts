@@ -2,15 +2,15 @@ import { describe, expect, it } from 'vitest'
 import { buildLive, buildProgress, red } from '../../../../test/support/builders.ts'
 import { buildIterationPrompt } from '../../prompts.ts'
 
-const createRalphMode = (given: Parameters<typeof buildProgress>[0] = {}) =>
-  buildProgress({ protocol: 'notes', ...given })
-const buildPrompt = (given: Parameters<typeof buildProgress>[0] = {}) =>
-  buildIterationPrompt(createRalphMode(given), { ...buildLive(), notesFolder: '~/notes/' })
+const createRalphMode = (overrides: Parameters<typeof buildProgress>[0] = {}) =>
+  buildProgress({ protocol: 'notes', ...overrides })
+const buildPrompt = (overrides: Parameters<typeof buildProgress>[0] = {}) =>
+  buildIterationPrompt(createRalphMode(overrides), { ...buildLive(), notesFolder: '~/notes/' })
 
 describe('the prompt of Ralph Mode', () => {
   it('gives all the instructions of the seed, with the configured folder', () => {
     const prompt = buildPrompt()
-    for (const said of [
+    for (const text of [
       'you are in autonomous mode, the human in the loop is away',
       "ensure it's documented in README.md and other interconnected .md files under ~/notes/",
       'what is the task about',
@@ -22,7 +22,7 @@ describe('the prompt of Ralph Mode', () => {
       'document as you do things for the next agent',
       'delete the ~/notes/.task-lock file',
     ]) {
-      expect(prompt).toContain(said)
+      expect(prompt).toContain(text)
     }
   })
 
@@ -36,6 +36,6 @@ describe('the prompt of Ralph Mode', () => {
       answer: { question: 'Which?', answer: 'the blue one', at: 0 },
       messages: [{ text: 'hurry', at: 0 }],
     })
-    for (const said of ['line 3 is wrong', 'the blue one', 'hurry']) expect(prompt).toContain(said)
+    for (const text of ['line 3 is wrong', 'the blue one', 'hurry']) expect(prompt).toContain(text)
   })
 })

@@ -7,14 +7,14 @@ const longestSummary = 2000
 
 /** The report of the notes protocol. A deleted lock is a claim like any other: the checks decide. */
 export function readLock(lock: LockState, lastMessage: string): AttemptEnd {
-  const said = clipText(lastMessage.trim(), longestSummary)
+  const summary = clipText(lastMessage.trim(), longestSummary)
   const nothing = { completedStepIds: [], pendingSteps: [] }
-  if (lock.exists) return { kind: 'report', report: { status: 'continue', summary: said, ...nothing } }
-  const sentence = lock.text?.trim() || said || 'the agent deleted its lock'
+  if (lock.exists) return { kind: 'report', report: { status: 'continue', summary: summary, ...nothing } }
+  const sentence = lock.text?.trim() || summary || 'the agent deleted its lock'
   if (lock.outcome === 'stuck') {
-    const humanNeeded = { reason: toOneLine(sentence), details: said }
-    return { kind: 'report', report: { status: 'needs-human', summary: said, humanNeeded, ...nothing } }
+    const humanNeeded = { reason: toOneLine(sentence), details: summary }
+    return { kind: 'report', report: { status: 'needs-human', summary: summary, humanNeeded, ...nothing } }
   }
   const goalCompleteSummary = clipText(sentence, longestSummary)
-  return { kind: 'report', report: { status: 'goal-complete', summary: said, goalCompleteSummary, ...nothing } }
+  return { kind: 'report', report: { status: 'goal-complete', summary: summary, goalCompleteSummary, ...nothing } }
 }

@@ -7,8 +7,8 @@ import { chooseModel } from '../../way-queries.ts'
 const phases = [buildPhase('a', { model: 'opus' }), buildPhase('b', { agent: ['codex', 'gemini'], model: 'gpt' })]
 
 /** The agent and model of the second phase. */
-function worker(given: Partial<Extract<Fact, { type: 'started' }>>) {
-  const { progress } = after(buildStandard(phases), started({ agents: ['claude'], ...given }), completes('a'))
+function worker(overrides: Partial<Extract<Fact, { type: 'started' }>>) {
+  const { progress } = after(buildStandard(phases), started({ agents: ['claude'], ...overrides }), completes('a'))
   const [live] = progress.live
   return live && [live.agent, chooseModel(progress, live)]
 }

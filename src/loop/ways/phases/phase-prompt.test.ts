@@ -24,11 +24,11 @@ function buildFirstPrompt(progress: Progress): string {
   return buildIterationPrompt(progress, live)
 }
 
-const begun = (progress: Progress) => after(progress, started()).progress
+const start = (progress: Progress) => after(progress, started()).progress
 
 describe('the prompt of a phase', () => {
   it('contains the position, the task and how to report', () => {
-    const prompt = buildFirstPrompt(begun(buildStandard([buildPhase('a'), buildPhase('b')], { goal: 'Ship it' })))
+    const prompt = buildFirstPrompt(start(buildStandard([buildPhase('a'), buildPhase('b')], { goal: 'Ship it' })))
 
     expect(prompt).toMatch(/^# Ralph: phase a\n/)
     expect(prompt).toMatch(/## What the sprint is for\s+Ship it/)
@@ -40,14 +40,14 @@ describe('the prompt of a phase', () => {
 
   it('names the item, and describes it if the task does not', () => {
     const items = [buildItem('x', { phases: [buildPart('write'), buildPart('test')] }), buildItem('y')]
-    const prompt = buildFirstPrompt(begun(buildStandard([forEach('work', items)])))
+    const prompt = buildFirstPrompt(start(buildStandard([forEach('work', items)])))
 
     expect(prompt).toContain('- phase 1 of 1: work\n- item 1 of 2: x\n- part 1 of 2: write')
     expect(prompt).toMatch(/## Item x\s+do x\s+## Your task\s+do write/)
   })
 
   it('warns about others that work at the same time', () => {
-    const prompt = buildFirstPrompt(begun(buildStandard([forEach('work', [buildItem('x')], { parallel: true })])))
+    const prompt = buildFirstPrompt(start(buildStandard([forEach('work', [buildItem('x')], { parallel: true })])))
 
     expect(prompt).toMatch(/Others work in the same files/)
   })
@@ -55,7 +55,7 @@ describe('the prompt of a phase', () => {
   it('names the worktree', () => {
     const worktree = { enabled: true, branch: 'sprint/S', path: '../S', cleanup: 'never' } as const
 
-    expect(buildFirstPrompt(begun(buildStandard([buildPhase('a')], { worktree })))).toMatch(
+    expect(buildFirstPrompt(start(buildStandard([buildPhase('a')], { worktree })))).toMatch(
       /worktree on branch `sprint\/S`/,
     )
   })
@@ -63,7 +63,7 @@ describe('the prompt of a phase', () => {
   it('explains why an earlier attempt failed', () => {
     const blocked = after(buildStandard([buildPhase('a')]), started(), fails('a', 'no parser')).progress
 
-    expect(buildFirstPrompt(begun(blocked))).toMatch(/## An earlier attempt failed\s+```text\nno parser\n```/)
+    expect(buildFirstPrompt(start(blocked))).toMatch(/## An earlier attempt failed\s+```text\nno parser\n```/)
   })
 
   it('contains messages, check results and hook output', () => {
@@ -74,11 +74,11 @@ describe('the prompt of a phase', () => {
       messages: [{ text: 'mind the gap', at: noon }],
     })
 
-    expect(buildFirstPrompt(begun(progress))).toMatch(/3 failing[^]*semicolon[^]*that one[^]*mind the gap/)
+    expect(buildFirstPrompt(start(progress))).toMatch(/3 failing[^]*semicolon[^]*that one[^]*mind the gap/)
   })
 
   it('is shortened once it was too large', () => {
-    const progress = begun(buildStandard([buildPhase('a')], { goal: 'Ship it' }))
+    const progress = start(buildStandard([buildPhase('a')], { goal: 'Ship it' }))
     const [live] = progress.live
     const prompt = live ? buildIterationPrompt(progress, { ...live, smallPrompt: true, notes: 'learned a lot' }) : ''
 
@@ -136,7 +136,7 @@ describe('custom prompt sections', () => {
 })
 
 describe('reports', () => {
-  const progress = begun(buildStandard([buildPhase('a')]))
+  const progress = start(buildStandard([buildPhase('a')]))
   const json = JSON.stringify({ status: 'completed', summary: 'ok' })
   const text = `\`\`\`json\n${json}\n\`\`\``
 
@@ -145,9 +145,9 @@ describe('reports', () => {
     ['failed', { status: 'failed', summary: 'no', error: 'boom' }],
     ['needs-human', { status: 'needs-human', summary: 's', humanNeeded: { reason: 'which?', details: '' } }],
   ])('%s is read', (_, report) => {
-    const said = { text: `Done.\n\n\`\`\`json\n${JSON.stringify(report)}\n\`\`\`` }
+    const message = { text: `Done.\n\n\`\`\`json\n${JSON.stringify(report)}\n\`\`\`` }
 
-    expect(readAttemptReport(progress, said, '')).toEqual({ kind: 'phase-report', report })
+    expect(readAttemptReport(progress, message, '')).toEqual({ kind: 'phase-report', report })
     expect(readAttemptReport(progress, { text: '', structured: report }, '')).toEqual({ kind: 'phase-report', report })
   })
 
@@ -156,8 +156,8 @@ describe('reports', () => {
     ['completed without a summary', '{"status": "completed"}'],
     ['needs-human without a question', '{"status": "needs-human", "summary": "s"}'],
     ['a line in the older form', 'RALPH_COMPLETE: done'],
-  ])('%s is not a report', (_, said) => {
-    expect(readAttemptReport(progress, { text: `\`\`\`json\n${said}\n\`\`\`\n${said}` }, '')).toMatchObject({
+  ])('%s is not a report', (_, answer) => {
+    expect(readAttemptReport(progress, { text: `\`\`\`json\n${answer}\n\`\`\`\n${answer}` }, '')).toMatchObject({
       kind: 'malformed',
     })
   })
@@ -175,9 +175,9 @@ describe('reports', () => {
             gate: { ...buildGate(), onFailPrompt: task, script: out },
           })
           const [header, position, resultReporting] = own.map((words) => words || undefined)
-          const given = { goal, prompts: { header, position, resultReporting }, refusedBy: [red('c', out)] }
-          const first = begun(
-            buildStandard([forEach('work', [buildItem('x', { prompt: item, phases: [part] })])], given),
+          const hostile = { goal, prompts: { header, position, resultReporting }, refusedBy: [red('c', out)] }
+          const first = start(
+            buildStandard([forEach('work', [buildItem('x', { prompt: item, phases: [part] })])], hostile),
           )
           const second = after(first, completes('work/x'), gateEnds('work/x', 1, { output: out })).progress
           for (const each of [first, second])

@@ -90,8 +90,8 @@ function collectVariables(sprint: Sprint, { ref, work, step, number }: PromptWor
   }
 }
 
-const formatIndex = (units: readonly { readonly id: string }[], wanted: string): string =>
-  String(units.findIndex(({ id }) => id === wanted) + 1)
+const formatIndex = (units: readonly { readonly id: string }[], unitId: string): string =>
+  String(units.findIndex(({ id }) => id === unitId) + 1)
 
 const formatPhaseHeading = ({ id }: Sprint, { ref, number }: PromptWork): string =>
   `# Ralph: ${ref.gateFix === undefined ? '' : 'the gate of '}phase ${ref.phase}\n\nSprint ${id}, iteration ${number}. You work autonomously; no one can answer questions while you work.`
@@ -156,11 +156,11 @@ function formatPhaseRules(sprint: Sprint, { ref }: PromptWork): string {
 
 /** The goal, and the list of what the phases ask for. */
 export function describePurpose(sprint: Sprint): string {
-  const asked = listPhases(sprint).flatMap(({ id, prompt, steps = [] }) => [
+  const prompts = listPhases(sprint).flatMap(({ id, prompt, steps = [] }) => [
     ...(prompt === undefined ? [] : [`- ${id}: ${toOneLine(prompt)}`]),
     ...steps.map((step) => `- ${id}, ${step.id}: ${toOneLine(step.prompt)}`),
   ])
-  const listed = clipText(asked.join('\n'), promptLimits.listCharacters)
+  const listed = clipText(prompts.join('\n'), promptLimits.listCharacters)
   return [sprint.plan.goal.trim(), listed].filter((text) => text !== '').join('\n\nWhat was asked for, in order:\n\n')
 }
 

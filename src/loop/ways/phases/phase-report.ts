@@ -27,6 +27,6 @@ export function onPhaseReport(sprint: Sprint, before: LiveIteration, report: Pha
     const { error = report.summary } = report
     return { sprint, live: { ...live, error: { category: 'logic', text: error } }, orders: [] }
   }
-  const asked = emitEvent({ type: 'question-asked', iteration: live.number, ...report.humanNeeded })
-  return { sprint: openQuestion(sprint, report.humanNeeded, at), live, orders: [asked] }
+  const questionAsked = emitEvent({ type: 'question-asked', iteration: live.number, ...report.humanNeeded })
+  return { sprint: openQuestion(sprint, report.humanNeeded, at), live, orders: [questionAsked] }
 }

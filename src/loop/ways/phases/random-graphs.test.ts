@@ -24,7 +24,7 @@ const flow = fc.record(
   { requiredKeys: [] },
 )
 
-const prompting = flow.map((given) => (id: string) => buildPhase(id, given))
+const prompting = flow.map((settings) => (id: string) => buildPhase(id, settings))
 
 /** Items depend on each other only along a fixed hidden order, so that there is no cycle. */
 const items = fc
@@ -48,14 +48,14 @@ function createItem(
   rank: number,
 ): CompiledStep {
   const dependsOn = [...new Set(drawn?.on)].filter((other) => other < rank).map((other) => `i${other}`)
-  const phases = (drawn?.parts ?? []).map((given, index) => buildPart(`p${index}`, given))
+  const phases = (drawn?.parts ?? []).map((settings, index) => buildPart(`p${index}`, settings))
   return buildItem(`i${rank}`, { phases, ...(dependsOn.length > 0 && { dependsOn }) })
 }
 
 const working = fc.tuple(items, flow).map(
-  ([steps, given]) =>
+  ([steps, phaseSettings]) =>
     (id: string) =>
-      forEach(id, steps, given),
+      forEach(id, steps, phaseSettings),
 )
 
 const hooks = [

@@ -18,8 +18,8 @@ import { updateCurrent, updatePhase, updateStep, updateWork, getWork } from './w
 export function proceed(sprint: Sprint, at: number): Decision {
   const { status, question } = sprint
   if (status !== 'in-progress' && status !== 'parked') return { sprint, orders: [] }
-  const asked = question && scheduleRest(sprint, { status: 'needs-human', reason: question.reason })
-  const known = asked?.sprint ?? sprint
+  const resting = question && scheduleRest(sprint, { status: 'needs-human', reason: question.reason })
+  const known = resting?.sprint ?? sprint
   if (isEnding(known)) return restWhenIdle(known, at)
   if (status === 'parked' || isBaselineDue(known) || isMakingCheckpoint(known)) return { sprint: known, orders: [] }
   const next = startAllDue(known, at)

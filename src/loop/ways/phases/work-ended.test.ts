@@ -165,10 +165,10 @@ describe('a question', () => {
   })
 
   it('takes precedence over a failure, which remains after the answer', () => {
-    const asked = after(buildStandard(two), started(), fails('a'), asks('b')).progress
-    const { progress } = after(asked, answered('yes'), started(), completes('b'))
+    const asking = after(buildStandard(two), started(), fails('a'), asks('b')).progress
+    const { progress } = after(asking, answered('yes'), started(), completes('b'))
 
-    expect(asked).toMatchObject({ status: 'needs-human' })
+    expect(asking).toMatchObject({ status: 'needs-human' })
     expect(progress).toMatchObject({ status: 'blocked', failedPhase: 'a' })
   })
 })

@@ -19,18 +19,18 @@ type CountersProps = {
 /** Counters that are also filters. */
 export function Counters({ rows, now, shown, todayUsd }: CountersProps) {
   const groups = rows.map((row) => describeSituation(row, now).group)
-  const countOf = (group: SituationGroup): number => groups.filter((other) => other === group).length
+  const countGroup = (group: SituationGroup): number => groups.filter((other) => other === group).length
   const offline = rows.filter((row) => !row.machine.reachable).length
-  const needsYou = countOf('needs-you')
+  const needsYou = countGroup('needs-you')
   return (
     <div className="mb-4 grid grid-cols-6 gap-2.5 max-lg:grid-cols-3 max-sm:grid-cols-3 max-sm:gap-2">
-      <Counter group="running" value={countOf('running')} shown={shown} tone="info" label="Running" />
+      <Counter group="running" value={countGroup('running')} shown={shown} tone="info" label="Running" />
       <Counter group="needs-you" value={needsYou} shown={shown} tone="warn" label="Needs you" loud={needsYou > 0} />
-      <Counter group="parked" value={countOf('parked')} shown={shown} label={parkedLabel(rows, now)} />
-      <Counter group="failed" value={countOf('failed')} shown={shown} tone="bad" label="Failed in 24 h" />
+      <Counter group="parked" value={countGroup('parked')} shown={shown} label={parkedLabel(rows, now)} />
+      <Counter group="failed" value={countGroup('failed')} shown={shown} tone="bad" label="Failed in 24 h" />
       <Counter
         group="resting"
-        value={countOf('resting')}
+        value={countGroup('resting')}
         shown={shown}
         label={offline > 0 ? `Idle · ${offline} offline` : 'Idle'}
       />

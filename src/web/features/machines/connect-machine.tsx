@@ -13,7 +13,7 @@ import { formatDurationShort } from '../../../words/durations.ts'
 export function ConnectMachine({ machines }: { machines: number }) {
   const [before] = useState(machines)
   const [token, setToken] = useState<Awaited<ReturnType<typeof api.makeJoinToken>>>()
-  const [asked, setAsked] = useState(0)
+  const [refreshes, setAsked] = useState(0)
   const now = useNow()
   const { data: me } = useQuery(meQuery)
   const make = useAction(api.makeJoinToken, {
@@ -22,7 +22,7 @@ export function ConnectMachine({ machines }: { machines: number }) {
       setAsked(Date.now())
     },
   })
-  if (machines > before) return <p className="text-ok">Connected in {formatDurationShort(now - asked)}.</p>
+  if (machines > before) return <p className="text-ok">Connected in {formatDurationShort(now - refreshes)}.</p>
   return (
     <div className="mx-auto max-w-xl space-y-3 text-left">
       <p className="text-sm text-dim">1. Install Ralph {me?.version} on the machine, the way you installed it here.</p>

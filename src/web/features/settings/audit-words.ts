@@ -8,11 +8,11 @@ export const describeAuditAction = (what: string): string =>
     .toLowerCase()
     .replace('ralph mode', 'Ralph Mode')
 
-export const matchesAudit = ({ who, what, target, details }: AuditEntry, wanted: string): boolean =>
+export const matchesAudit = ({ who, what, target, details }: AuditEntry, search: string): boolean =>
   [who, what, describeAuditAction(what), target, JSON.stringify(details)]
     .join(' ')
     .toLowerCase()
-    .includes(wanted.trim().toLowerCase())
+    .includes(search.trim().toLowerCase())
 
 /** One line per entry. A field that a spreadsheet would run as a formula begins with an apostrophe. */
 export function auditToCsv(entries: readonly AuditEntry[]): string {

@@ -15,17 +15,17 @@ import { auditToCsv, describeAuditAction, matchesAudit } from './audit-words.ts'
 export function Audit() {
   const { data, isPending, isLoadingError, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } =
     useInfiniteQuery(auditQuery)
-  const [wanted, setWanted] = useState('')
+  const [search, setWanted] = useState('')
   if (isPending) return <SkeletonRows rows={6} height="h-9" />
   if (isLoadingError) return <ProblemNotice {...describeError(error)} onRetry={() => void refetch()} />
   const all = data.pages.flatMap((page) => page.items)
-  const items = all.filter((entry) => matchesAudit(entry, wanted))
+  const items = all.filter((entry) => matchesAudit(entry, search))
   if (all.length === 0) return <EmptyState title="No entries yet" />
   return (
     <>
       <div className="flex flex-wrap items-center gap-2 border-b border-line px-3.5 py-2">
-        <SearchField label="Filter by person, action or object" value={wanted} onChange={setWanted} className="w-72" />
-        <Button className="ms-auto" onClick={() => void downloadCsv(wanted)}>
+        <SearchField label="Filter by person, action or object" value={search} onChange={setWanted} className="w-72" />
+        <Button className="ms-auto" onClick={() => void downloadCsv(search)}>
           <Download aria-hidden className="size-3.5" /> CSV
         </Button>
       </div>
@@ -66,7 +66,7 @@ function AuditRow({ entry: { at, who, what, target, details = {} } }: { entry: A
 
 const mostEntries = 50_000
 
-const downloadCsv = (wanted: string): Promise<void> =>
+const downloadCsv = (search: string): Promise<void> =>
   saveOrToast(async () => {
     const entries: AuditEntry[] = []
     let cursor: string | undefined
@@ -76,6 +76,6 @@ const downloadCsv = (wanted: string): Promise<void> =>
       entries.push(...page.items)
       cursor = page.next
     } while (cursor !== undefined && entries.length < mostEntries)
-    const content = auditToCsv(entries.filter((entry) => matchesAudit(entry, wanted)))
+    const content = auditToCsv(entries.filter((entry) => matchesAudit(entry, search)))
     return { name: 'ralph-audit.csv', type: 'text/csv', content }
   })

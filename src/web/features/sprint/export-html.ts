@@ -36,12 +36,12 @@ function exportEventEntry({ at, event }: StoredEvent): string {
   if (event.type === 'iteration-started') return `<h3>Iteration ${event.iteration} <small>${event.mode}</small></h3>`
   if (event.type !== 'agent')
     return `<p>${when}${escapeExportText(event.type)} ${escapeExportText(eventDetail(event))}</p>`
-  const { event: said } = event
-  if (said.kind === 'text') return `<p>${when}</p><pre>${escapeExportText(said.text)}</pre>`
-  if (said.kind === 'tool' && said.phase === 'start')
-    return `<p class="tool">${when}${escapeExportText(said.name ?? 'tool')} ${escapeExportText(said.argument ?? '')}</p>`
-  if (said.kind === 'tool' && said.output !== undefined)
-    return `<details><summary class="tool">${said.ok === false ? 'failed' : 'output'}</summary><pre>${escapeExportText(said.output)}</pre></details>`
+  const { event: agentEvent } = event
+  if (agentEvent.kind === 'text') return `<p>${when}</p><pre>${escapeExportText(agentEvent.text)}</pre>`
+  if (agentEvent.kind === 'tool' && agentEvent.phase === 'start')
+    return `<p class="tool">${when}${escapeExportText(agentEvent.name ?? 'tool')} ${escapeExportText(agentEvent.argument ?? '')}</p>`
+  if (agentEvent.kind === 'tool' && agentEvent.output !== undefined)
+    return `<details><summary class="tool">${agentEvent.ok === false ? 'failed' : 'output'}</summary><pre>${escapeExportText(agentEvent.output)}</pre></details>`
   return ''
 }
 

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { FleetRow } from '../../../contract/fleet/agent.ts'
+import { isBudgetReason } from '../../../contract/fleet/budget.ts'
 import type { FleetSprint } from '../../../contract/fleet/sprint.ts'
 import { formatAge } from '../../../words/durations.ts'
 import { programName } from '../../../words/status.ts'
@@ -13,27 +14,31 @@ import { formatTimeOfDay } from '../../words/time-of-day.ts'
 
 type ParkedCardProps = { readonly sprint: FleetSprint; readonly row: FleetRow | undefined; readonly mayWrite: boolean }
 
-/** Whose usage limit a sprint waits for, until when, and what a user can do instead of waiting. */
+/** Whose usage limit or budget a sprint waits for, until when, and what a user can do instead of waiting. */
 export function ParkedCard({ sprint, row, mayWrite }: ParkedCardProps) {
   const now = useNow()
   const { parked, status } = sprint.progress
   if (status !== 'parked' || !parked || !row) return null
   const program = programName(row.agent.program)
+  const isBudget = isBudgetReason(parked.reason)
   return (
     <section
-      aria-label="Usage limit"
+      aria-label={isBudget ? 'Budget' : 'Usage limit'}
       className="hatched mb-3.5 flex items-center gap-4 rounded-[10px] border border-warn-fill/60 px-4 py-3 max-md:flex-col max-md:items-start"
     >
       <div className="min-w-0 flex-1 rounded bg-warn-bg px-2 py-1">
         <h2 className="font-semibold">
-          {program} on {row.machine.name} has reached its usage limit
+          {isBudget ? 'A budget is spent' : `${program} on ${row.machine.name} has reached its usage limit`}
         </h2>
         <p className="text-dim">
           {parked.reason}. It resumes by itself at {formatTimeOfDay(parked.until, now)}, in{' '}
-          {formatAge(Math.max(0, parked.until - now))}. Other agents with {program} on {row.machine.name} wait too.
+          {formatAge(Math.max(0, parked.until - now))}.{' '}
+          {isBudget
+            ? 'An admin can raise the budget under Spend.'
+            : `Other agents with ${program} on ${row.machine.name} wait too.`}
         </p>
       </div>
-      {mayWrite && !sprint.observed && <ParkedActions sprint={sprint} row={row} />}
+      {mayWrite && !sprint.observed && !isBudget && <ParkedActions sprint={sprint} row={row} />}
     </section>
   )
 }

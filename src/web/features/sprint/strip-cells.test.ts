@@ -4,8 +4,8 @@ import { buildIteration } from '../../../../test/support/fake-fleet.ts'
 import { createStripCells } from './strip-cells.ts'
 
 const minute = 60_000
-const iteration = (number: number, from: number, given = {}) =>
-  buildIteration(number, { startedAt: from * minute, endedAt: (from + 5) * minute, costUsd: 1, ...given })
+const iteration = (number: number, from: number, overrides = {}) =>
+  buildIteration(number, { startedAt: from * minute, endedAt: (from + 5) * minute, costUsd: 1, ...overrides })
 const describeCells = (...args: Parameters<typeof createStripCells>) =>
   createStripCells(...args).map((cell) => (cell.kind === 'gap' ? cell.label : `${cell.caption} ${cell.seen.sign}`))
 

@@ -11,7 +11,7 @@ import {
   describeStartLimits,
 } from './draft.ts'
 
-const createDraft = (given: Partial<Draft> = {}): Draft => ({ ...emptyDraft, ...given })
+const createDraft = (overrides: Partial<Draft> = {}): Draft => ({ ...emptyDraft, ...overrides })
 const detected = [
   { name: 'npm test', run: 'npm test' },
   { name: 'tsc', run: 'npx tsc' },

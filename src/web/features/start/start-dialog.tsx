@@ -30,8 +30,8 @@ import { WhereFields } from './where-fields.tsx'
 
 /** `agentId`: an agent, `any`, or undefined when it is closed. */
 export function StartDialog({ agentId, onClose }: { agentId: string | undefined; onClose: () => void }) {
-  const [wanted, setWanted] = useState(agentId ?? 'any')
-  if (agentId !== undefined && agentId !== wanted) setWanted(agentId)
+  const [initialAgentId, setWanted] = useState(agentId ?? 'any')
+  if (agentId !== undefined && agentId !== initialAgentId) setWanted(agentId)
   return (
     <Dialog
       open={agentId !== undefined}
@@ -40,7 +40,7 @@ export function StartDialog({ agentId, onClose }: { agentId: string | undefined;
       description="The agent works on the task in a loop, each time with a fresh context, until its checks pass."
       width="sm:max-w-2xl"
     >
-      <StartForm key={wanted} wanted={wanted} onClose={onClose} />
+      <StartForm key={initialAgentId} initialAgentId={initialAgentId} onClose={onClose} />
     </Dialog>
   )
 }
@@ -49,12 +49,12 @@ export function StartDialog({ agentId, onClose }: { agentId: string | undefined;
  * Drafts are stored on every change, so closing loses nothing but the agent: an unattended agent must never start in
  * the workspace of an earlier draft. Without any agent there is only one choice, a new one.
  */
-function useDraft(wanted: string) {
-  const [draft, setDraft] = useState(() => ({ ...loadDraft(), agentId: wanted === 'any' ? '' : wanted }))
+function useDraft(agentId: string) {
+  const [draft, setDraft] = useState(() => ({ ...loadDraft(), agentId: agentId === 'any' ? '' : agentId }))
   useEffect(() => saveDraft(draft), [draft])
   const agents = useQuery(agentsQuery)
   // Known at once on the agent's own page, where the whole fleet may not be loaded yet.
-  const onScreen = useQuery({ ...agentQuery(wanted), enabled: wanted !== 'any' && wanted !== newAgent })
+  const onScreen = useQuery({ ...agentQuery(agentId), enabled: agentId !== 'any' && agentId !== newAgent })
   const rows = agents.data ?? (onScreen.data ? [onScreen.data] : [])
   const only = agents.isSuccess && rows.length === 0
   useEffect(() => {
@@ -64,9 +64,9 @@ function useDraft(wanted: string) {
   return { draft, change, rows, row: rows.find(({ agent }) => agent.id === draft.agentId) }
 }
 
-function StartForm({ wanted, onClose }: { wanted: string; onClose: () => void }) {
+function StartForm({ initialAgentId, onClose }: { initialAgentId: string; onClose: () => void }) {
   const navigate = useNavigate()
-  const { draft, change, rows, row } = useDraft(wanted)
+  const { draft, change, rows, row } = useDraft(initialAgentId)
   const [tried, setTried] = useState(false)
   const known = { enabled: row !== undefined && row.machine.reachable }
   const { data: detected } = useQuery({ ...checksQuery(draft.agentId), ...known })

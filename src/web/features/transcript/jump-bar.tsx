@@ -94,16 +94,16 @@ const settleMs = 60
 
 /** Any event by its place, like the thumb of a scroll bar over the whole transcript. */
 function Scrubber({ at, last, onJump }: { at: number | undefined; last: number; onJump: JumpBarProps['onJump'] }) {
-  const [wanted, setWanted] = useState<number>()
+  const [target, setWanted] = useState<number>()
   useEffect(() => {
-    if (wanted === undefined) return undefined
+    if (target === undefined) return undefined
     const wait = window.setTimeout(() => {
-      onJump(wanted >= last ? undefined : wanted)
+      onJump(target >= last ? undefined : target)
       setWanted(undefined)
     }, settleMs)
     return () => window.clearTimeout(wait)
-  }, [wanted, last, onJump])
-  const value = wanted ?? at ?? last
+  }, [target, last, onJump])
+  const value = target ?? at ?? last
   return (
     <span className="flex min-w-40 flex-1 items-center gap-2">
       <input

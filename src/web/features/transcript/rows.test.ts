@@ -44,10 +44,10 @@ describe('rows of a transcript', () => {
 
   it('shows what users said with their name, and the report as a sentence', () => {
     const report = { status: 'continue', summary: 'Lexer works', completedStepIds: ['step-0'], pendingSteps: [] }
-    const said: SprintEvent = { type: 'user-said', iteration: 1, how: 'steer', text: 'use Rust', by: 'ada' }
+    const message: SprintEvent = { type: 'user-said', iteration: 1, how: 'steer', text: 'use Rust', by: 'ada' }
     const text = `Good.\n\n\`\`\`json\n${JSON.stringify(report)}\n\`\`\``
-    expect(rows(said, agent({ kind: 'text', text }))).toEqual([
-      { kind: 'said', key: 'e0', at: 0, since: 0, said },
+    expect(rows(message, agent({ kind: 'text', text }))).toEqual([
+      { kind: 'user', key: 'e0', at: 0, since: 0, message },
       { kind: 'text', key: 'e1', at: 1000, since: 1000, text: 'Good.' },
       {
         kind: 'report',

@@ -9,7 +9,7 @@ type RowPlace = { readonly key: string; readonly at: number; readonly since: num
 export type TranscriptRowData =
   | (RowPlace & { readonly kind: 'text'; readonly text: string })
   /** What a user said; it stays open like the agent's text. */
-  | (RowPlace & { readonly kind: 'said'; readonly said: Extract<SprintEvent, { type: 'user-said' }> })
+  | (RowPlace & { readonly kind: 'user'; readonly message: Extract<SprintEvent, { type: 'user-said' }> })
   /** The agent's report in one sentence; its JSON is folded. */
   | (RowPlace & { readonly kind: 'report'; readonly sentence: string; readonly json: string })
   | (RowPlace & {
@@ -35,11 +35,11 @@ const minCallsToFold = 3
 
 /**
  * Turns events into rows: text stays open, a tool call is one line from start to end, and runs of the same tool are
- * folded. `startOf` returns the start of iterations whose first event is not loaded.
+ * folded. `getIterationStart` returns the start of iterations whose first event is not loaded.
  */
 export function createRows(
   events: readonly StoredEvent[],
-  startOf: (iteration: number) => number | undefined,
+  getIterationStart: (iteration: number) => number | undefined,
 ): TranscriptRowData[] {
   const rows: TranscriptRowData[] = []
   const open = new Map<string, number>()
@@ -47,7 +47,7 @@ export function createRows(
   for (const stored of events) {
     const { event, id: key, at } = stored
     if (event.type === 'iteration-started') iterationStart = at
-    else if ('iteration' in event) iterationStart = startOf(event.iteration) ?? iterationStart
+    else if ('iteration' in event) iterationStart = getIterationStart(event.iteration) ?? iterationStart
     const since = at - iterationStart
     if (event.type === 'agent' && event.event.kind === 'tool') {
       addCall(rows, open, { stored, event: event.event, since })
@@ -56,7 +56,7 @@ export function createRows(
     if (endsAttempt(event)) endOpenCalls(rows, open, stored)
     if (event.type === 'agent' && event.event.kind === 'text')
       rows.push(...textRows(event.event.text, { key, at, since }))
-    else if (event.type === 'user-said') rows.push({ kind: 'said', key, at, since, said: event })
+    else if (event.type === 'user-said') rows.push({ kind: 'user', key, at, since, message: event })
     else if (event.type === 'iteration-started') rows.push({ kind: 'iteration', key, at, since, event })
     else {
       const mark = describeEvent(event)

@@ -12,7 +12,7 @@ import { type EventSentence, userTitle } from '../../../words/event-sentences.ts
 import type { TranscriptRowData } from './rows.ts'
 import { toolCallDiff, shellCommand, exitText, isShell, type ToolCall } from './tool-call.ts'
 
-type SaidEvent = Extract<TranscriptRowData, { kind: 'said' }>['said']
+type UserMessage = Extract<TranscriptRowData, { kind: 'user' }>['message']
 
 type TranscriptRowProps = {
   readonly row: TranscriptRowData
@@ -34,8 +34,8 @@ export const TranscriptRow = memo(({ row, selected, onSelect }: TranscriptRowPro
           </div>
         </div>
       )
-    case 'said':
-      return <SaidRow row={row} said={row.said} />
+    case 'user':
+      return <UserRow row={row} message={row.message} />
     case 'report':
       return <ReportRow row={row} sentence={row.sentence} json={row.json} />
     case 'call':
@@ -162,18 +162,18 @@ function FoldedRow({
 }
 
 /** A bar at the side distinguishes people from the agent, not only colour. */
-const SaidRow = ({ row, said }: { row: TranscriptRowData; said: SaidEvent }) => (
+const UserRow = ({ row, message }: { row: TranscriptRowData; message: UserMessage }) => (
   <div className={classes(frame, 'border-l-2 border-l-accent bg-accent-bg')}>
     <span className="text-dim">
       <RowTime row={row} />
     </span>
     <div className="col-span-2 min-w-0">
       <p className="text-sm text-dim">
-        <span className="font-medium text-text">{userTitle(said)}</span> · {formatExactTime(row.at)}
-        {said.how === 'message' && ' · for the next iteration'}
+        <span className="font-medium text-text">{userTitle(message)}</span> · {formatExactTime(row.at)}
+        {message.how === 'message' && ' · for the next iteration'}
       </p>
-      <p className={classes('break-words whitespace-pre-wrap', said.how === 'withdraw' && 'line-through')}>
-        {said.text}
+      <p className={classes('break-words whitespace-pre-wrap', message.how === 'withdraw' && 'line-through')}>
+        {message.text}
       </p>
     </div>
   </div>

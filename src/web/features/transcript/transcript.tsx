@@ -9,7 +9,7 @@ import { TranscriptRow } from './transcript-row.tsx'
 
 type TranscriptProps = {
   readonly shown: TranscriptWindow
-  readonly startOf: (iteration: number) => number | undefined
+  readonly getIterationStart: (iteration: number) => number | undefined
   readonly selected: string | undefined
   readonly onSelect: (key: string) => void
   readonly onOlder: () => void
@@ -26,8 +26,8 @@ type TranscriptProps = {
 
 /** Renders only the visible rows. Stays at the newest end until the user scrolls away. */
 export function Transcript(props: TranscriptProps) {
-  const { shown, startOf, onOlder, onNewer, onReopen, over, onFollowing, at } = props
-  const rows = useMemo(() => createRows(shown.events, startOf), [shown.events, startOf])
+  const { shown, getIterationStart, onOlder, onNewer, onReopen, over, onFollowing, at } = props
+  const rows = useMemo(() => createRows(shown.events, getIterationStart), [shown.events, getIterationStart])
   const scroller = useRef<HTMLDivElement>(null)
   const fromStart = over && shown.older === undefined
   const { latch, hold, handlers } = useLatch(scroller, !fromStart && at === undefined, onFollowing)
@@ -114,10 +114,10 @@ const VirtualRows = ({ rows, virtual, selected, onSelect }: VirtualRowsProps) =>
 
 /** The row of an event, or the next one: not every event has a row. */
 function findRow(rows: readonly TranscriptRowData[], { events }: TranscriptWindow, seq: number): number {
-  const wanted = events.find((event) => event.seq >= seq)
-  if (!wanted) return -1
-  const exact = rows.findIndex((row) => row.key === wanted.id)
-  return exact === -1 ? rows.findIndex((row) => row.at >= wanted.at) : exact
+  const target = events.find((event) => event.seq >= seq)
+  if (!target) return -1
+  const exact = rows.findIndex((row) => row.key === target.id)
+  return exact === -1 ? rows.findIndex((row) => row.at >= target.at) : exact
 }
 
 /** Once: afterwards the user scrolls. */
@@ -130,19 +130,19 @@ function useOpenAt(virtual: Virtualizer<HTMLDivElement, Element>, index: number 
   }, [virtual, index])
 }
 
-function useOnRequest(asked: number, act: () => void): void {
-  const before = useRef(asked)
+function useOnRequest(requestCount: number, act: () => void): void {
+  const before = useRef(requestCount)
   useEffect(() => {
-    if (before.current === asked) return
-    before.current = asked
+    if (before.current === requestCount) return
+    before.current = requestCount
     act()
   })
 }
 
-function useLoadOlder(wanted: boolean, have: number, onOlder: () => void): void {
+function useLoadOlder(isNearTop: boolean, have: number, onOlder: () => void): void {
   useEffect(() => {
-    if (wanted) onOlder()
-  }, [wanted, have, onOlder])
+    if (isNearTop) onOlder()
+  }, [isNearTop, have, onOlder])
 }
 
 const ReopenHint = ({ onReopen }: { onReopen: () => void }) => (
