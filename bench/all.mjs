@@ -23,6 +23,7 @@ const parts = {
   room: {},
   'large-room': { file: 'room.mjs', args: ['--json', '--files', '100000', '--rounds', '3'] },
   claim: {},
+  repositories: {},
   backend: { file: 'backend-run.mjs', flags: ['--expose-gc'], args: hundredAgents, toRows: backendRows },
   events: {
     file: 'backend-run.mjs',

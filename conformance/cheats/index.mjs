@@ -17,6 +17,7 @@ import { stateGit } from './state-git.mjs'
 import { stateJournal } from './state-journal.mjs'
 import { stateWords } from './state-words.mjs'
 import { testsNode, testsWorkspaces } from './tests-node.mjs'
+import { placesMake, placesNode, placesPytest, placesRust } from './tests-places.mjs'
 import { testsGo, testsMake, testsRust } from './tests-others.mjs'
 import { testsPytest, testsUnittest } from './tests-python.mjs'
 import { testsVacuous } from './tests-vacuous.mjs'
@@ -38,5 +39,6 @@ export const cheats = [
   ...[settingsNodeMore, settingsDependenciesMore, settingsWorkspacesMore],
   ...[settingsPytestMore, settingsUnittestMore, settingsRustMore],
   ...[knowsNode, knowsPytest, knowsUnittest, knowsRust, knowsGo, knowsMake, knowsRoomNode, knowsRoomOthers],
+  ...[placesNode, placesPytest, placesRust, placesMake],
   ...[time, timeMake, timeRoom],
 ].flat()

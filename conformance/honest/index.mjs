@@ -3,5 +3,6 @@ import { added } from './features.mjs'
 import { fixedOthers } from './fixes-others.mjs'
 import { fixed } from './fixes.mjs'
 import { published } from './npm.mjs'
+import { places } from './places.mjs'
 
-export const honest = [...fixed, ...fixedOthers, ...added, ...changed, ...published]
+export const honest = [...fixed, ...fixedOthers, ...added, ...changed, ...places, ...published]

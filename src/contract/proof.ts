@@ -15,7 +15,13 @@ export type RoomKind = z.infer<typeof RoomKind>
 const names = z.array(z.string())
 
 /** Ids of tests, `file > name`; at most `mostNames` each. */
-const ProvedTests = fileObject({ fixed: names, stillRed: names, added: names, missing: names })
+const ProvedTests = fileObject({
+  fixed: names,
+  stillRed: names,
+  added: names,
+  missing: names,
+  flaky: names.optional().describe('Red in one run of the proof and green in the next, on the same code'),
+})
 export type ProvedTests = z.output<typeof ProvedTests>
 
 export const mostNames = 50

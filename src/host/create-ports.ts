@@ -57,7 +57,12 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
   const activity = createActivityCount()
   const workspace = await openWorkspace(
     { project: folder, sprintDir, sprintId },
-    { activity: activity.read, onSkipped: (skipped) => onNote(describeSkipped(skipped)) },
+    {
+      activity: activity.read,
+      onSkipped: (skipped) => onNote(describeSkipped(skipped)),
+      onProgress: (text) => options.observe({ type: 'note', level: 'info', text }),
+      onUnpinned: (reason) => onNote(`checkpoints are in Ralph's store only, not in your repository: ${reason}`),
+    },
   )
   const shell = activity.counted(redactShell(superviseShell({ ...place, pass, cell: sandbox }), redactor))
   const hasWorktree = worktree !== undefined && folder !== project

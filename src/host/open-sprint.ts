@@ -21,8 +21,11 @@ export type SprintToOpen = {
   /** Asked when the sprint's folder was moved here from another path. */
   readonly confirmMove?: ((from: string) => Promise<boolean>) | undefined
   /** Throws if changes since the start must not take effect: an agent may have made them. */
-  readonly acceptChanges?: ((changes: readonly string[]) => Promise<void>) | undefined
+  readonly acceptChanges?: ((changes: PlanChanges) => Promise<void>) | undefined
 }
+
+/** One sentence per change, and the state without and with them. */
+export type PlanChanges = { readonly changes: readonly string[]; readonly before: Progress; readonly after: Progress }
 
 export type OpenedSprint = Pick<OpenedStore, 'imported'> & {
   /** What was edited in PROGRESS.yaml since the last run: it counts before the next prompt. */
@@ -76,7 +79,7 @@ async function applyChanges(
   const fact = { type: 'recompiled' as const, at, compiled }
   const { progress: next, changes = [] } = advance(progress, fact)
   if (changes.length === 0) return { progress, changes }
-  await acceptChanges?.(changes)
+  await acceptChanges?.({ changes, before: progress, after: next })
   await store.save(next, fact)
   return { progress: next, changes }
 }

@@ -42,7 +42,7 @@ type Advance = Decision & Pick<Transition, 'changes'>
 
 /** These facts can arrive while no run is active, so they start nothing. */
 const startsWork = ({ type }: Fact): boolean =>
-  !['recompiled', 'answered', 'told', 'message-withdrawn', 'notified'].includes(type)
+  !['recompiled', 'baseline-retaken', 'answered', 'told', 'message-withdrawn', 'notified'].includes(type)
 
 /** Time since the last fact counts as work if something was running. Time between runs does not. */
 function countActiveTime(before: Sprint, { type, at, clockJumpMs = 0 }: Fact): Sprint {
@@ -90,6 +90,8 @@ function decide(sprint: Sprint, fact: Fact): Advance {
       return onNotified(sprint, fact)
     case 'recompiled':
       return { ...recompileSprint(sprint, fromProgress(fact.compiled), fact.at), orders: [] }
+    case 'baseline-retaken':
+      return { sprint: setHistory(sprint, { proofBaseline: fact.proofBaseline }), orders: [] }
     case 'answered':
       return onAnswered(sprint, fact)
     case 'told':

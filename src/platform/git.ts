@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { RalphError } from '../contract/errors.ts'
 
 /** Neither the user's configuration nor a repository's hooks may affect how Ralph uses git. */
@@ -24,8 +24,12 @@ export type GitOptions = {
   readonly index?: string
   /** Another git folder for this work tree; `cwd` is then the root of the work tree. */
   readonly gitDir?: string
-  /** Where `gitDir` reads and writes objects. */
+  /** Where git writes objects, and reads them first. */
   readonly objects?: string
+  /** A folder whose objects git only reads. */
+  readonly alternates?: string
+  /** Lets git refresh the index while it only reads; for an index of Ralph's own. */
+  readonly refreshesIndex?: boolean
   readonly input?: string
   /** Output and input as bytes, one per character: a path need not be UTF-8. */
   readonly isBinary?: boolean
@@ -39,34 +43,13 @@ export type GitOptions = {
 
 /** Resolves with the output of git, without the last newline; rejects with its error message. */
 export function git(options: GitOptions, ...args: readonly string[]): Promise<string> {
-  const {
-    cwd,
-    index,
-    gitDir,
-    objects,
-    input,
-    timeoutMs = 0,
-    onWarning,
-    isBinary = false,
-    author = ralphAuthor,
-  } = options
+  const { cwd, input, timeoutMs = 0, onWarning, isBinary = false } = options
   const encoding = isBinary ? 'latin1' : 'utf8'
-  const env = {
-    ...withoutGitVariables(process.env),
-    GIT_AUTHOR_NAME: author.name,
-    GIT_AUTHOR_EMAIL: author.email,
-    GIT_COMMITTER_NAME: author.name,
-    GIT_COMMITTER_EMAIL: author.email,
-    GIT_OPTIONAL_LOCKS: '0',
-    ...(index !== undefined && { GIT_INDEX_FILE: index }),
-    ...(gitDir !== undefined && { GIT_DIR: gitDir, GIT_WORK_TREE: cwd }),
-    ...(objects !== undefined && { GIT_OBJECT_DIRECTORY: objects }),
-  }
   return new Promise((resolve, reject) => {
     const child = execFile(
       'git',
       [...ownConfig, ...args],
-      { cwd, env, encoding, maxBuffer: 256 * 1024 * 1024, timeout: timeoutMs },
+      { cwd, env: gitEnvironment(options), encoding, maxBuffer: 256 * 1024 * 1024, timeout: timeoutMs },
       (error, stdout, stderr) => {
         if (error?.killed) reject(gitFailed(`git ${args[0]}: no answer within ${timeoutMs / 1000} s`, error))
         else if (error) reject(gitFailed(`git ${args[0]}: ${stderr.trim() || error.message}`, error))
@@ -81,7 +64,27 @@ export function git(options: GitOptions, ...args: readonly string[]): Promise<st
   })
 }
 
-function gitFailed(message: string, cause: Error): RalphError {
+/** Starts git with pipes, for output that is too large for memory. */
+export const spawnGit = (options: GitOptions, ...args: readonly string[]): ChildProcessWithoutNullStreams =>
+  spawn('git', [...ownConfig, ...args], { cwd: options.cwd, env: gitEnvironment(options), stdio: 'pipe' })
+
+function gitEnvironment(options: GitOptions): NodeJS.ProcessEnv {
+  const { cwd, index, gitDir, objects, alternates, refreshesIndex = false, author = ralphAuthor } = options
+  return {
+    ...withoutGitVariables(process.env),
+    GIT_AUTHOR_NAME: author.name,
+    GIT_AUTHOR_EMAIL: author.email,
+    GIT_COMMITTER_NAME: author.name,
+    GIT_COMMITTER_EMAIL: author.email,
+    GIT_OPTIONAL_LOCKS: refreshesIndex ? '1' : '0',
+    ...(index !== undefined && { GIT_INDEX_FILE: index }),
+    ...(gitDir !== undefined && { GIT_DIR: gitDir, GIT_WORK_TREE: cwd }),
+    ...(objects !== undefined && { GIT_OBJECT_DIRECTORY: objects }),
+    ...(alternates !== undefined && { GIT_ALTERNATE_OBJECT_DIRECTORIES: alternates }),
+  }
+}
+
+export function gitFailed(message: string, cause: Error): RalphError {
   if (!message.includes('dubious ownership')) return new RalphError('GIT_FAILED', message, { cause })
   const hint = 'if you trust it: git config --global --add safe.directory <the repository>'
   return new RalphError('GIT_FAILED', 'git reads no repository that belongs to another user', { cause, hint })

@@ -5,25 +5,18 @@ import type { CheckResult } from '../contract/progress.ts'
 import type { Proof, ProofBaseline } from '../contract/proof.ts'
 import type { Check, CheckRoom } from '../contract/check.ts'
 import type { Seal } from '../contract/settings.ts'
-import {
-  createPrivateFolder,
-  isFile,
-  listTree,
-  readTextSyncIfExists,
-  realPath,
-  removeFolder,
-} from '../platform/files/files.ts'
+import { createPrivateFolder, readTextSyncIfExists, realPath, removeFolder } from '../platform/files/files.ts'
 import { writePrivateFile } from '../platform/files/private-file.ts'
 import { killMarked } from '../platform/processes/process-table.ts'
-import type { ClaimProver, ProvedClaim, ProverRequest, RecordedBaseline } from '../runtime/ports.ts'
-import { findDifference, judgeRun } from './claim/judge.ts'
+import type { BaselineKeeper, ClaimProver, ProvedClaim, ProverRequest, RecordedBaseline } from '../runtime/ports.ts'
+import { judgeRun } from './claim/judge.ts'
 import { proveClaim, type JudgedCheck, type RecordedCheck } from './claim/prove.ts'
 import { loadRecord, saveRecord, type CheckRecord } from './claim/record.ts'
-import { runCheck, type CheckPlace, type CheckRun } from './claim/run-check.ts'
+import type { CheckPlace } from './claim/run-check.ts'
 import { openProof, type Proof as OpenProof } from './claim/open-proof.ts'
-import { proposeRoom } from './claim/propose-room.ts'
+import { checkName, recordCheck, recordLater, type Recorder } from './claim/record-check.ts'
+import { forgetRest, rememberRest, takeUserEdits } from './claim/user-edits.ts'
 import type { Confine } from './room/confine.ts'
-import { findVolatileNames } from './tests/volatile-names.ts'
 
 export type ProverOptions = {
   /** Ralph's own folder of the sprint, not readable to agents. */
@@ -70,20 +63,57 @@ export function createClaimProver(options: ProverOptions): ClaimProver {
   }
 }
 
+/** Keeps the user's edits to tests apart from those of agents. Use it while no prover works. */
+export function createBaselineKeeper(options: ProverOptions): BaselineKeeper {
+  const kept = {
+    state: options.state,
+    request: { project: realPath(options.project), exclude: options.exclude, include: listCopies(options, []) },
+  }
+  return {
+    rememberRest: () => rememberRest(kept),
+    forgetRest: () => forgetRest(kept),
+    retake: async ({ checks, baseline }, signal) => {
+      const { frozen, mayChange } = options
+      const rules = { frozen, mayChange, commands: checks.map(({ run }) => run) }
+      const edits = await takeUserEdits(kept, baseline.tree, rules)
+      if (!edits || edits.paths.length === 0) return edits && { ...edits, baseline }
+      const workshop = await openWorkshop(options, checks, edits.tree)
+      const known = loadRecord(recordFile(workshop.place), baseline.record) ?? []
+      const records = await recordAgain({ ...workshop, signal }, checks, known)
+      const record = await saveRecord(recordFile(workshop.place), records)
+      return { ...edits, baseline: { tree: edits.tree, record, named: records.some(({ run }) => run) } }
+    },
+  }
+}
+
+/** Agents may have changed the work tree since: what ran in it at the start stands. */
+async function recordAgain(
+  recorder: Recorder,
+  checks: readonly Check[],
+  known: readonly CheckRecord[],
+): Promise<CheckRecord[]> {
+  const records: CheckRecord[] = []
+  for (const check of checks) {
+    const before = known.find(({ name, command }) => name === checkName(check) && command === check.run)
+    records.push(before?.place === 'in-place' ? before : await recordLater(recorder, check))
+  }
+  return records
+}
+
+const listCopies = ({ room: settings }: ProverOptions, checks: readonly Check[]): string[] =>
+  [settings, ...checks.map(({ room }) => room)].flatMap((room) => (typeof room === 'object' ? (room.copy ?? []) : []))
+
 type Workshop = { readonly proof: OpenProof; readonly place: CheckPlace }
 
 async function openWorkshop(options: ProverOptions, checks: readonly Check[], tree?: string): Promise<Workshop> {
   const { project, exclude, env, hidden, frozen, mayChange, room: settings, assets, heldOut, pass } = options
   await createPrivateFolder(options.state)
   const state = realPath(options.state)
-  const include = [settings, ...checks.map(({ room }) => room)].flatMap((room) =>
-    typeof room === 'object' ? (room.copy ?? []) : [],
-  )
   const proof = await openProof({
     state,
     project,
     exclude,
-    include,
+    include: listCopies(options, checks),
     env,
     hidden,
     confine: options.confine,
@@ -131,7 +161,7 @@ async function recordBaseline(
   const notes: string[] = [...proof.baseline.notes]
   for (const check of checks) {
     onStart(check)
-    const { record, ended, note } = await recordCheck(proof, place, check, signal)
+    const { record, ended, note } = await recordCheck({ proof, place, signal }, check)
     const result = toResult({ check, record, ended, judged: judgeRun(record, ended, { mayChange: ['**'] }) }, redact)
     onEnd(result)
     results.push(result)
@@ -144,70 +174,6 @@ async function recordBaseline(
 }
 
 const recordFile = ({ state }: Pick<CheckPlace, 'state'>): string => join(state, 'baseline.json')
-
-type RecordedRun = { readonly record: CheckRecord; readonly ended: CheckRun; readonly note?: string }
-
-/** Runs a check in the work tree and in the room. Where they differ the room lacks something: the work tree counts, marked. */
-async function recordCheck(
-  proof: OpenProof,
-  place: CheckPlace,
-  check: Check,
-  signal: AbortSignal,
-): Promise<RecordedRun> {
-  const roomSetting = check.room ?? place.settings
-  const inPlace = check.heldOut === undefined ? await runCheck(place, { check, signal }) : undefined
-  if (inPlace) refuseMissing(check, inPlace, place.project)
-  if (inPlace && (roomSetting === 'off' || signal.aborted))
-    return { record: toRecord(check, inPlace, 'in-place'), ended: inPlace }
-  const inRoom = await runOnBaseline(proof, place, check, signal)
-  const difference = inPlace && findDifference(inPlace, inRoom)
-  if (inPlace && difference !== undefined) {
-    const gap = { omitted: await listOmitted(proof, place), output: inRoom.output }
-    const note = `${checkName(check)} says something else in a clean copy (${difference}): it runs in the work tree, and the result says so. ${proposeRoom(gap)}`
-    return { record: toRecord(check, inPlace, 'in-place'), ended: inPlace, note }
-  }
-  return { record: toRecord(check, inRoom, 'room', inPlace), ended: inRoom }
-}
-
-/** Files of the work tree that the room does not have. */
-async function listOmitted({ baseline }: OpenProof, { project }: CheckPlace): Promise<string[]> {
-  const known = new Set(baseline.paths)
-  const except = ['.git', '.claude', 'node_modules', '.venv', 'venv', 'target', '__pycache__', '.pytest_cache']
-  return (await listTree(project, { except })).filter((path) => !known.has(path))
-}
-
-async function runOnBaseline(proof: OpenProof, place: CheckPlace, check: Check, signal: AbortSignal) {
-  const { tree } = proof.baseline
-  const claim = await proof.claim()
-  const plan = await proof.dependencies(
-    { ...claim, newOnNew: tree, dependenciesChanged: false },
-    { install: check.install, timeoutMs: check.timeout },
-  )
-  return runCheck(place, { check, tree, dependencies: plan.mounts, signal })
-}
-
-const checkName = ({ name, run }: Check): string => name ?? run
-
-const toRecord = (check: Check, ended: CheckRun, place: CheckRecord['place'], other?: CheckRun): CheckRecord => ({
-  name: checkName(check),
-  command: check.run,
-  passed: false,
-  exitCode: ended.exitCode,
-  place,
-  ...(ended.run && { run: ended.run }),
-  volatile: ended.run && other?.run ? [...findVolatileNames(ended.run, other.run)] : [],
-})
-
-/** The shell's exit codes for a missing or not executable program. A script of the project may be part of the goal. */
-function refuseMissing(check: Check, { exitCode, output }: CheckRun, project: string): void {
-  if (exitCode !== 126 && exitCode !== 127) return
-  const [program = ''] = check.run.trim().split(/\s+/)
-  if (program.includes('/') && !isFile(join(project, program))) return
-  const lastLine = output.trim().split('\n').at(-1) ?? ''
-  throw new RalphError('CHECK_NOT_STARTED', `the check "${checkName(check)}" cannot start: ${lastLine}`, {
-    hint: 'install what it needs or correct done-when; no agent has run',
-  })
-}
 
 type Proving = {
   readonly options: ProverOptions
@@ -225,7 +191,7 @@ async function proveRecorded(
   const recorded: RecordedCheck[] = []
   for (const check of request.checks) {
     const record = known.find(({ name, command }) => name === checkName(check) && command === check.run)
-    recorded.push({ check, record: record ?? (await recordLater(workshop, check, signal)) })
+    recorded.push({ check, record: record ?? (await recordLater({ ...workshop, signal }, check)) })
   }
   const { mayChange, seal, isSealed, redact } = options
   const { proof: result, checks } = await proveClaim({
@@ -240,15 +206,6 @@ async function proveRecorded(
     onEnd: (judged) => request.onEnd(toResult(judged, redact)),
   })
   return { proof: result, results: listResults(request.checks, checks, result, redact) }
-}
-
-/** A check that was added after the start, or whose record is lost, has its baseline in the tree of the start. */
-async function recordLater({ proof, place }: Workshop, check: Check, signal: AbortSignal): Promise<CheckRecord> {
-  const isOff = (check.room ?? place.settings) === 'off'
-  if (isOff) return { ...toRecord(check, await runCheck(place, { check, signal }), 'in-place'), passed: true }
-  const ended = await runOnBaseline(proof, place, check, signal)
-  const record = toRecord(check, ended, 'room')
-  return { ...record, passed: judgeRun(record, ended, { mayChange: ['**'] }).problem === undefined }
 }
 
 /** Every check has a result, also where the proof ended before it ran. */

@@ -6,7 +6,7 @@ const minute = 60_000
 const hour = 60 * minute
 
 it.each([hour, -hour])(
-  'a clock that jumps by %d ms during a turn changes no duration and reaches no limit',
+  'D6: a clock that jumps by %d ms during a turn changes no duration and reaches no limit',
   async (jump) => {
     const clock = createVirtualClock()
     let set = 0

@@ -114,6 +114,27 @@ export interface ClaimProver {
   ) => Promise<ProvedClaim>
 }
 
+/** Keeps the user's edits apart from those of agents. */
+export interface BaselineKeeper {
+  /** Call it when the last agent has ended: what changes afterwards is the user's. */
+  readonly rememberRest: () => Promise<void>
+  /** Call it before agents run again. */
+  readonly forgetRest: () => Promise<void>
+  /** Takes the edits to tests and settings since the last rest into the baseline; undefined if there are none. */
+  readonly retake: (
+    request: ProverRequest & { readonly baseline: ProofBaseline },
+    signal: AbortSignal,
+  ) => Promise<RetakenBaseline | undefined>
+}
+
+export type RetakenBaseline = {
+  readonly baseline: ProofBaseline
+  /** Files that count as they are now. */
+  readonly paths: readonly string[]
+  /** Files that an agent had changed too: those of the start still count. */
+  readonly contested: readonly string[]
+}
+
 export type ProverRequest = {
   readonly checks: readonly Check[]
   readonly onStart: (check: Check) => void

@@ -33,6 +33,7 @@ export function describeProof({ verdict, room, labels, tests }: ProofMark): Proo
     { title: 'New tests', tone: 'ok' as const, names: tests?.added ?? [] },
     { title: 'Still red', tone: 'bad' as const, names: tests?.stillRed ?? [] },
     { title: 'Missing: were there at the start', tone: 'bad' as const, names: tests?.missing ?? [] },
+    { title: 'Flaky: red, then green on the same code', tone: 'warn' as const, names: tests?.flaky ?? [] },
   ]
   return { ...verdicts[verdict], room: rooms[room], labels, groups: groups.filter(({ names }) => names.length > 0) }
 }

@@ -22,13 +22,17 @@ async function createSprintOnSmallDisk(options = 'size=32m') {
 const isPaused = ({ stdout }: { stdout: string }) => stdout.includes('paused: disk-full')
 
 describe.skipIf(!canMount)(`a disk that is full (${mountFailure})`, () => {
-  it('starts nothing before there is room, and then continues by itself', async () => {
+  it('D18: starts nothing before there is room, says so in status, and then continues by itself', async () => {
     const { sprint, disk } = await createSprintOnSmallDisk()
     sprint.finish()
     disk.fill(200 * 1024)
     const run = sprint.run()
     await waitUntil('the pause', () => isPaused(run.output()))
-    await sleep(500)
+    // No file can be written that says it, so `status` looks at the disk itself.
+    const waiting = expect.stringMatching(/paused: disk-full: .* free on the disk/)
+    expect(await sprint.ralph('status', 's').ended).toMatchObject({ exitCode: 0, stdout: waiting })
+    const json: unknown = JSON.parse((await sprint.ralph('status', 's', '--json').ended).stdout)
+    expect(json).toMatchObject({ waiting })
     expect(sprint.begun()).toBe(0)
 
     const before = performance.now()

@@ -14,18 +14,18 @@ async function createRepository(answers: Parameters<TestSprint['answer']>[0], fi
   return sprint
 }
 
-/** The lock of a git process that was killed: Ralph's refs have no other writer, but packed-refs belongs to the user. */
-const blockRefs = (sprint: TestSprint) =>
-  `mkdir -p ${sprint.at('.git/refs/ralph')} && chmod -R a-w .git/refs; mv .git/objects .git/kept; touch .git/objects`
-const unblockRefs = 'rm .git/objects; mv .git/kept .git/objects; chmod -R u+w .git/refs'
+const store = '"$HOME"/.ralph/state/*/checkpoints/*.git'
+/** No checkpoint can be written: the store has a file in place of its objects. */
+const breakStore = `for s in ${store}; do mv "$s/objects" "$s/kept"; touch "$s/objects"; done`
+const repairStore = `for s in ${store}; do rm "$s/objects"; mv "$s/kept" "$s/objects"; done`
 
 describe('a checkpoint that failed', () => {
-  it('is a fact: diff and restore name the reason and the nearest iterations', async () => {
+  it('D4: is a fact: diff and restore name the reason and the nearest iterations', async () => {
     const sprint = await createRepository({})
     await sprint.answer({
       1: runAndReport('echo 1 > a.txt'),
-      2: runAndReport(`echo 2 > a.txt; ${blockRefs(sprint)}`),
-      3: runAndReport(`${unblockRefs}; echo 3 > a.txt`),
+      2: runAndReport(`echo 2 > a.txt; ${breakStore}`),
+      3: runAndReport(`${repairStore}; echo 3 > a.txt`),
       4: goalComplete,
     })
     expect(await sprint.run()).toMatchObject({ exitCode: 0 })
@@ -60,7 +60,7 @@ describe('a checkpoint that failed', () => {
 })
 
 describe('checkpoints of sprints with the same name', () => {
-  it('stay apart in two worktrees of one repository', async () => {
+  it('D2: stay apart in two worktrees of one repository', async () => {
     const folder = '.claude/sprints/s'
     const answers = { '*': { run: 'pwd > a.txt', report: goalComplete } }
     const sprint = await createRepository(answers, { [`${folder}/SPRINT.yaml`]: 'workflow: ralph\ngoal: g\n' })
@@ -81,7 +81,7 @@ describe('checkpoints of sprints with the same name', () => {
 })
 
 describe('restore', () => {
-  it('refuses while another sprint works in the same tree', async () => {
+  it('D19: refuses while another sprint works in the same tree', async () => {
     const sprint = await createRepository({ 1: { run: 'echo 1 > a.txt', report: goalComplete } })
     await sprint.run()
     mkdirSync(sprint.at('t'))
@@ -100,7 +100,7 @@ describe('restore', () => {
     expect(await sprint.ralph('restore', 's', '0')).toMatchObject({ exitCode: 0 })
   })
 
-  it('works with an empty nested repository, and says which repositories are gone', async () => {
+  it('D8: works with an empty nested repository, and says which repositories are gone', async () => {
     const sprint = await createRepository({
       1: runAndReport('git init --quiet empty; git init --quiet nested; echo n > nested/n.txt; echo 1 > a.txt'),
       2: { run: 'rm -rf nested; echo 2 > a.txt', report: goalComplete },
@@ -142,7 +142,7 @@ describe('run starts in every tree that git status accepts', () => {
       'a rebase',
       'git checkout --quiet -b x; echo x > a.txt; git commit -qam x; git checkout -q -; echo y > a.txt; git commit -qam y; git rebase x || true',
     ],
-  ])('%s', async (_name, prepare) => {
+  ])('D7: %s', async (_name, prepare) => {
     const sprint = await createRepository({ '*': { run: 'echo 1 > new.txt', report: goalComplete } })
     const { execFileSync } = await import('node:child_process')
     execFileSync('sh', ['-c', `git config user.name u; git config user.email u@x; ${prepare}`], {

@@ -98,13 +98,36 @@ describe('a checkpoint', () => {
 
   it('that fails costs the checkpoint, not the sprint', async () => {
     const sprint = await createDirtyRepository({
-      1: { run: 'rm -rf .git/objects; touch .git/objects', report: goalComplete },
+      1: {
+        run: 'for f in "$HOME"/.ralph/state/*/checkpoints/*.git/objects; do rm -rf "$f"; touch "$f"; done',
+        report: goalComplete,
+      },
     })
 
     const { exitCode, stdout } = await sprint.run()
 
     expect(exitCode).toBe(0)
     expect(stdout).toContain('! no checkpoint of iteration 1: git')
+  })
+
+  it("is in Ralph's store also if the agent breaks or deletes the repository, and the run says so", async () => {
+    const sprint = await createDirtyRepository({
+      1: { run: 'echo 1 > a.txt; rm -rf .git/objects; touch .git/objects', report: proceed },
+      2: { run: 'echo 2 > a.txt; rm -rf .git', report: goalComplete },
+    })
+
+    const { exitCode, stdout } = await sprint.run()
+
+    expect(exitCode).toBe(0)
+    expect(stdout).toContain("! checkpoints are in Ralph's store only, not in your repository: git")
+    expect(await sprint.ralph('diff', 's', '2')).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('+2') })
+    const restored = await sprint.ralph('restore', 's', '1')
+    expect(restored).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('it is in ') })
+    expect(await sprint.read('a.txt')).toBe('1\n')
+    expect(await sprint.ralph('restore', 's', '--undo')).toMatchObject({ exitCode: 0 })
+    expect(await sprint.read('a.txt')).toBe('2\n')
+    expect(await sprint.ralph('restore', 's', '0')).toMatchObject({ exitCode: 0 })
+    expect(await sprint.read('new.txt')).toBe('new\n')
   })
 })
 

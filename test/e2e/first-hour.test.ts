@@ -221,7 +221,7 @@ describe('the same command', () => {
 })
 
 describe('two sprints in one work tree', () => {
-  it('do not run at once: the second is refused, and --worktree gives it files of its own', async () => {
+  it('D19: do not run at once: the second is refused, and --worktree gives it files of its own', async () => {
     const sprint = await createProject({ answers: { 1: { waits: 'go', report: goalComplete }, '*': goalComplete } })
     const git = (...args: readonly string[]) =>
       execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], { cwd: sprint.at() })

@@ -12,7 +12,7 @@ async function createFinishedSprint() {
   return sprint
 }
 
-it('doctor finds a damaged first record, which run refuses', async () => {
+it('D9: doctor finds a damaged first record, which run refuses', async () => {
   const sprint = await createFinishedSprint()
   const [name = ''] = readdirSync(sprint.state('journal'))
   const bytes = readFileSync(sprint.state('journal', name))
@@ -27,7 +27,7 @@ it('doctor finds a damaged first record, which run refuses', async () => {
   expect(await sprint.ralph('doctor', 's', '--repair')).toMatchObject({ exitCode: 0 })
 })
 
-it('commands that only read work without the state, and say so', async () => {
+it('D14: commands that only read work without the state, and say so', async () => {
   const sprint = await createFinishedSprint()
   const other = await createTestSprint({})
   const folder = sprint.at('s')

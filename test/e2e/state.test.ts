@@ -58,7 +58,7 @@ it('asks before a moved folder gets its state back, and takes --rebind for an an
   expect(await sprint.calls()).toHaveLength(2)
 })
 
-it('says in one line that RALPH_HOME cannot be written', async () => {
+it('D17: says in one line that RALPH_HOME cannot be written', async () => {
   const sprint = await createTestSprint({ env: { RALPH_HOME: '/proc/nothing' } })
 
   expect(await sprint.run()).toMatchObject({

@@ -56,6 +56,26 @@ it.each([
   })
 })
 
+it('refuses to run where the file system has no locks, in one line, and reads there', async () => {
+  const patch = join(createTestFolder(), 'no-locks.cjs')
+  // What the kernel answers on some network file systems.
+  writeFileSync(
+    patch,
+    `const Module = require('node:module')
+     const load = Module._load
+     const tryLock = () => { throw Object.assign(new Error('no locks available'), { code: 'ENOLCK' }) }
+     Module._load = (name, ...rest) => name === 'fs-native-extensions' ? { ...load(name, ...rest), tryLock } : load(name, ...rest)`,
+  )
+  const sprint = await createTestSprint({ env: { NODE_OPTIONS: `--require ${patch}` } })
+
+  expect(await sprint.run()).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringMatching(/^\S+  error STATE_UNWRITABLE  this file system has no locks.*local disk[^\n]*\n$/),
+  })
+  expect(await sprint.calls()).toEqual([])
+  expect(await sprint.ralph('status', 's')).toMatchObject({ exitCode: 0 })
+})
+
 it.each([0, 2])('refuses a sprint of format version %i, says why, and does not change it', async (version) => {
   const sprint = await createTestSprint()
   await sprint.ralph('compile', 's', '--workflows', 'wf')

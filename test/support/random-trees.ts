@@ -48,14 +48,31 @@ export function readDisk(folder: string, below = ''): DiskState {
 const describeFile = (path: Buffer): string =>
   `${(lstatSync(path).mode & 0o100) === 0 ? '100644' : '100755'} ${readFileSync(path, 'latin1')}`
 
-/** What a ref holds: the same form as `readDisk`. */
-export function readRef(root: string, ref: string): DiskState {
-  const lines = runGit(root, 'ls-tree', '-r', '-z', '--full-tree', ref).split('\0')
+/** What a ref of a git folder holds: the same form as `readDisk`. */
+export function readRef(gitDir: string, ref: string): DiskState {
+  const lines = runGit(gitDir, '--git-dir=.', 'ls-tree', '-r', '-z', '--full-tree', ref).split('\0')
   const entries = lines.flatMap((line) => {
     const [, mode = '', id = '', path = ''] = /^(\d+) \w+ (\w+)\t([^]+)$/.exec(line) ?? []
     return path === '' ? [] : [{ mode, id, path }]
   })
-  return new Map(entries.map(({ mode, id, path }) => [path, `${mode} ${runGit(root, 'cat-file', 'blob', id)}`]))
+  const blobs = readBlobs(gitDir, [...new Set(entries.map(({ id }) => id))])
+  return new Map(entries.map(({ mode, id, path }) => [path, `${mode} ${blobs.get(id) ?? 'missing'}`]))
+}
+
+/** `<id> blob <size>`, newline, content, newline: for each id. */
+function readBlobs(gitDir: string, ids: readonly string[]): ReadonlyMap<string, string> {
+  if (ids.length === 0) return new Map()
+  const input = ids.map((id) => `${id}\n`).join('')
+  const options = { cwd: gitDir, input, encoding: 'latin1', stdio: 'pipe', maxBuffer: 64 * 1024 * 1024 } as const
+  const output = execFileSync('git', ['--git-dir=.', 'cat-file', '--batch'], options)
+  const found = new Map<string, string>()
+  for (let at = 0; at < output.length;) {
+    const end = output.indexOf('\n', at)
+    const [id = '', , size = '0'] = output.slice(at, end).split(' ')
+    found.set(id, output.slice(end + 1, end + 1 + Number(size)))
+    at = end + 2 + Number(size)
+  }
+  return found
 }
 
 const names = [
@@ -135,6 +152,7 @@ export function changeProject(project: string, random: Random): string {
     runGit(project, 'gc', '--quiet', '--prune=now')
     return 'gc'
   }
+  if (choice < 0.92 && existsSync(join(project, '.git'))) return loseCheckpoints(project, random)
   if (choice < 0.95) {
     const nested = random.pick(['sub', 'lib/two'])
     initNested(project, nested, random)
@@ -146,6 +164,20 @@ export function changeProject(project: string, random: Random): string {
     writeFileSync(join(project, name), text)
   }
   return name
+}
+
+/** Deletes what the repository has of the checkpoints, or the repository. */
+function loseCheckpoints(project: string, random: Random): string {
+  if (random.chance(0.3)) {
+    rmSync(join(project, '.git'), { recursive: true })
+    if (random.chance(0.5)) return 'rm -rf .git'
+    runGit(project, 'init', '--quiet')
+    return 'rm -rf .git; git init'
+  }
+  const refs = runGit(project, 'for-each-ref', '--format=delete %(refname)', 'refs/ralph')
+  execFileSync('git', ['update-ref', '--stdin'], { cwd: project, input: refs, stdio: 'pipe' })
+  runGit(project, 'gc', '--quiet', '--prune=now')
+  return 'delete refs, gc'
 }
 
 function changeFile(project: string, random: Random): string {
@@ -212,17 +244,16 @@ function hasCommit(root: string): boolean {
   }
 }
 
-/** Paths that git ignores at this moment, whether or not it tracks them. */
-export function listIgnored(root: string, paths: readonly string[]): ReadonlySet<string> {
+/** Paths that git ignores at this moment and the user does not track. */
+export function listIgnored(root: string, paths: readonly string[], gitDir = join(root, '.git')): ReadonlySet<string> {
   if (paths.length === 0) return new Set()
+  const place = ['--git-dir', gitDir, '--work-tree', root]
   const input = Buffer.from(paths.join('\0'), 'latin1')
   try {
-    const listed = execFileSync('git', ['check-ignore', '--no-index', '-z', '--stdin'], {
-      cwd: root,
-      input,
-      stdio: 'pipe',
-    })
-    return new Set(listed.toString('latin1').split('\0'))
+    const args = [...place, 'check-ignore', '--no-index', '-z', '--stdin']
+    const listed = execFileSync('git', args, { cwd: root, input, stdio: 'pipe' }).toString('latin1')
+    const tracked = new Set(existsSync(join(root, '.git')) ? runGit(root, 'ls-files', '-z').split('\0') : [])
+    return new Set(listed.split('\0').filter((path) => !tracked.has(path)))
   } catch {
     return new Set()
   }

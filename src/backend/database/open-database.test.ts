@@ -105,7 +105,7 @@ describe('a data folder', () => {
     expect(await readdir(place.dataFolder)).not.toContain('database')
   })
 
-  it('is never replaced if it is damaged, and the error says how to recover', async () => {
+  it('D3, D15: is never replaced if it is damaged, and the error says how to recover', async () => {
     const place = { dataFolder: await createDataFolder(), template: await createTemplate() }
     const files = join(place.dataFolder, 'database')
     const listed = await readdir(files)

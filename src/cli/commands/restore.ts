@@ -59,11 +59,12 @@ async function restoreWorkspace(
       return 1
     }
   }
-  const { saved, missing } = await restoreFiles(workspace, point, io.now())
+  const { saved, unpinned, missing } = await restoreFiles(workspace, point, io.now())
   const restored = point === 'undo' ? 'undo' : point.iteration
   if (values.json === true) io.print(JSON.stringify({ restored, saved: saved[0], refs: saved, missing }))
   else {
     io.print(`restored the files to ${what}; the previous files are saved in ${saved[0]}`)
+    for (const store of unpinned) io.print(`your repository does not have this ref; it is in ${store}`)
     for (const folder of missing) io.print(`not restored: ${folder} was a repository then, and is none now`)
     io.print(`undo with: ralph restore ${sprint.name} --undo`)
   }

@@ -4,6 +4,7 @@ import { RalphError } from '../../contract/errors.ts'
 import { HookTask, IterationRecord, Step, type Progress } from '../../contract/progress.ts'
 import { formatTimestamp } from '../../contract/time.ts'
 import { encodeShownProgress } from '../../storage/state/shown-progress.ts'
+import { createDiskPort } from '../../storage/sprint/disk.ts'
 import { readSprintOwner } from '../../storage/state/sprint-lock.ts'
 import { defineCommand, parsePositiveNumber } from '../io/command.ts'
 import type { Io } from '../io/io.ts'
@@ -61,6 +62,8 @@ type ListedSprint = {
   readonly progress: Progress | undefined
   /** The error, if this sprint cannot be read. The others are still listed. */
   readonly error?: RalphError
+  /** Why the run waits although the sprint is in progress: a full disk, on which no file can say so. */
+  readonly waiting?: string | undefined
 }
 
 async function showAll(json: boolean, io: Io): Promise<void> {
@@ -79,16 +82,26 @@ async function showAll(json: boolean, io: Io): Promise<void> {
 
 async function readListedSprint(dir: string): Promise<ListedSprint> {
   try {
-    return { dir, progress: await loadProgress(dir) }
+    const progress = await loadProgress(dir)
+    return { dir, progress, waiting: await describeWaiting(dir, progress) }
   } catch (error) {
     if (error instanceof RalphError) return { dir, progress: undefined, error }
     throw error
   }
 }
 
-const encodeSprint = ({ dir, progress, error }: ListedSprint, io: Io) => ({
+async function describeWaiting(dir: string, progress: Progress | undefined): Promise<string | undefined> {
+  if (progress?.status !== 'in-progress' || readSprintOwner(dir) === undefined) return undefined
+  const shortage = await createDiskPort(dir)
+    .shortage()
+    .catch(() => undefined)
+  return shortage && `paused: disk-full: ${shortage}`
+}
+
+const encodeSprint = ({ dir, progress, error, waiting }: ListedSprint, io: Io) => ({
   folder: displayPath(dir, io),
   progress: progress ? encodeShownProgress(progress) : null,
+  ...(waiting !== undefined && { waiting }),
   ...(error && { error: { code: error.code, message: error.message } }),
 })
 
@@ -102,12 +115,12 @@ const overviewColumns: readonly TableColumn[] = [
   { title: 'goal' },
 ]
 
-function sprintOverviewCells({ dir, progress, error }: ListedSprint, now: number): string[] {
+function sprintOverviewCells({ dir, progress, error, waiting }: ListedSprint, now: number): string[] {
   if (error) return [error.code, '', '', '', '', error.message]
   if (!progress) return ['not compiled', '', '', '', '', '']
   const { stats, goal } = progress
   return [
-    describeSprintState(progress, dir, now),
+    waiting === undefined ? describeSprintState(progress, dir, now) : 'disk full',
     stats.updatedAt === undefined ? '' : `${formatAge(now - stats.updatedAt)} ago`,
     iterationText(progress),
     `${stats.completedSteps}/${stats.totalSteps}`,
@@ -134,12 +147,14 @@ async function showOne(
 ): Promise<void> {
   const history = all ? await readHistory(dir, { size: pageSize, before }) : undefined
   const progress = history?.progress ?? (await loadProgress(dir))
+  const waiting = await describeWaiting(dir, progress)
   if (json) {
     const more = history && { history: encodeHistory(history) }
-    return io.print(JSON.stringify({ ...encodeSprint({ dir, progress }, io), ...more }))
+    return io.print(JSON.stringify({ ...encodeSprint({ dir, progress, waiting }, io), ...more }))
   }
   if (!progress) return io.print(`${displayPath(dir, io)}  not compiled`)
   for (const line of sprintDetailLines(progress, io, history)) io.print(line)
+  if (waiting !== undefined) io.print(createPaint(io.color).yellow(waiting))
   if (history?.earlier !== undefined)
     io.print(`earlier iterations: ralph status ${name} --all --before ${history.earlier}`)
   if (progress.status !== 'in-progress') return

@@ -41,7 +41,7 @@ it.each([
   expect([records[0]?.seq, records.at(-1)?.seq]).toEqual([first, last])
 })
 
-it('lets doctor verify every checksum and replay the newest segments, or all of them', async () => {
+it('D13: lets doctor verify every checksum and replay the newest segments, or all of them', async () => {
   const { sprintDir, files } = createJournal(20)
   const { segments, entries, fileFindings } = await examineSprint(sprintDir, 'newest')
   expect(segments.filter(({ unchecked }) => unchecked?.records === 2 && unchecked.runs === 1)).toHaveLength(8)

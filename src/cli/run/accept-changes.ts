@@ -1,7 +1,10 @@
 import { RalphError } from '../../contract/errors.ts'
+import type { PlanChanges } from '../../host/open-sprint.ts'
+import { planFields } from '../../loop/core/sprint.ts'
 import { displayPath } from '../io/display-path.ts'
 import { confirm } from '../io/confirm.ts'
 import type { Io } from '../io/io.ts'
+import { diffPlans } from './plan-diff.ts'
 import { sprintName } from '../sprint/find-sprint.ts'
 
 type AcceptOptions = {
@@ -15,14 +18,15 @@ type AcceptOptions = {
  * the user accepts it, because an agent may have made it.
  */
 export async function requireAcceptedChanges(
-  changes: readonly string[],
+  { changes, before, after }: PlanChanges,
   options: AcceptOptions,
   io: Io,
 ): Promise<void> {
   if (options['accept-changes'] === true) return
   if (options.json !== true && io.isTerminal) {
     io.print('The plan has changed since the start of the sprint:')
-    for (const change of changes) io.print(`  ${change}`)
+    for (const line of diffPlans(before, after)) io.print(`  ${line}`)
+    for (const change of changes.filter((each) => !isSetting(each))) io.print(`  ${change}`)
     if (await confirm('Did you make these changes, and should they take effect?', io)) return
   }
   const name = await sprintName(options.sprintDir, io)
@@ -34,3 +38,6 @@ export async function requireAcceptedChanges(
 
 export const confirmMove = (from: string, io: Io): Promise<boolean> =>
   confirm(`The state of this sprint belongs to ${from}, which no longer exists. Was the folder moved?`, io)
+
+/** The diff shows it; steps and phases have a sentence. */
+const isSetting = (change: string): boolean => planFields.some((field) => change.startsWith(field))

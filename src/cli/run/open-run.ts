@@ -20,10 +20,12 @@ import { importLines } from '../sprint/import-lines.ts'
 import type { SprintPlan } from '../sprint/compile-plan.ts'
 import { confirmMove, requireAcceptedChanges } from './accept-changes.ts'
 import { createNotifier } from './notifier.ts'
-import { createRunProver } from './run-prover.ts'
+import { acceptTestEdits } from './accept-edits.ts'
+import { createRunKeeper, createRunProver } from './run-prover.ts'
 import { sprintName } from '../sprint/find-sprint.ts'
 import { readGitNotice } from './git-notice.ts'
 import { traceRun, type TracedRun } from './trace-run.ts'
+import { askAboutLargeFiles } from './large-files.ts'
 import { resolveRunLocation, type RunLocation } from './run-location.ts'
 
 /** Maximum number of hooks at once. */
@@ -91,6 +93,9 @@ export async function openRun(choices: RunChoices, plan: SprintPlan, io: Io): Pr
     const location = await resolveRunLocation(opened.progress, { ...choices, project }, io)
     const isFinished = opened.progress.status === 'completed'
     const lock = isFinished ? undefined : await lockWorkTree(location.folder, await sprintName(sprintDir, io))
+    if (opened.progress.checkpoint !== false && isFirstRun(opened.progress) && choices.json !== true) {
+      await askAboutLargeFiles({ project: location.folder, sprintDir, sprintId: opened.progress.sprintId }, io)
+    }
     let isClosed = false
     const parts = { opened, project, location, protection, ...agents }
     return {
@@ -134,8 +139,25 @@ async function startRun(
   observe: (event: SprintEvent) => void,
   io: Io,
 ): Promise<SprintRun> {
-  const { store, progress } = opened
+  const { store } = opened
   const { folder, worktree, choice, detectedChecks } = location
+  const wiring = (state: Progress, redact: (text: string) => string) => ({
+    sprintDir: choices.sprintDir,
+    folder,
+    progress: state,
+    sandbox: protection.sandbox,
+    redact,
+  })
+  const keeper = createRunKeeper(
+    wiring(opened.progress, (text) => text),
+    io,
+  )
+  const isAccepting = choices['accept-changes'] === true || opened.changes.length > 0
+  const progress =
+    keeper && isAccepting
+      ? await acceptTestEdits(opened.progress, { store, keeper, observe, now: io.now })
+      : opened.progress
+  await keeper?.forgetRest()
   const events = await openSprintEvents({ sprintDir: choices.sprintDir, store, now: io.now })
   const housekeeping = createHousekeeping({
     project: folder,
@@ -156,8 +178,7 @@ async function startRun(
     limits: openMachineLimits(ralphHome(io), io.env),
     hookSlots: limitConcurrency(hookSlots),
     createNotify: (shell) => createNotifier(shell, io),
-    createProver: (redact) =>
-      createRunProver({ sprintDir: choices.sprintDir, folder, progress, sandbox: protection.sandbox, redact }, io),
+    createProver: (redact) => createRunProver(wiring(progress, redact), io),
     chooseAgent: createAgentChoice(drivers, choices.model ?? progress.model, { ...io, cwd: project }),
     observe: (event) => {
       events.record(event)
@@ -172,16 +193,31 @@ async function startRun(
   const runLimits = toRunLimits(choices.limits)
   const first = { type: 'started' as const, at: io.now(), runLimits, agents, worktree, choice, detectedChecks }
   const run = runSprint(progress, ports, first)
-  return { ...run, done: closeAfter(run.done, events, { housekeeping, traced }) }
+  const rememberRest = (ended: Progress) =>
+    ended.status === 'completed'
+      ? undefined
+      : createRunKeeper(
+          wiring(ended, (text) => text),
+          io,
+        )?.rememberRest()
+  return { ...run, done: closeAfter(run.done, events, { housekeeping, traced, rememberRest }) }
+}
+
+type RunClosing = {
+  readonly housekeeping: Housekeeping
+  readonly traced: TracedRun | undefined
+  readonly rememberRest: (ended: Progress) => Promise<void> | undefined
 }
 
 async function closeAfter(
   done: Promise<Progress>,
   events: SprintEvents,
-  { housekeeping, traced }: { readonly housekeeping: Housekeeping; readonly traced: TracedRun | undefined },
+  { housekeeping, traced, rememberRest }: RunClosing,
 ): Promise<Progress> {
   try {
     const progress = await done
+    // Without it the tests of the start count: a full disk must not fail a run that has ended.
+    await rememberRest(progress)?.catch(() => {})
     await housekeeping.finish(progress)
     return progress
   } finally {

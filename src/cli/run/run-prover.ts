@@ -3,9 +3,9 @@ import type { Progress } from '../../contract/progress.ts'
 import { realPath } from '../../platform/files/files.ts'
 import { stateFolder } from '../../platform/files/state-folder.ts'
 import type { Sandbox } from '../../agents/cells/sandbox.ts'
-import { createClaimProver } from '../../proof/claim-prover.ts'
 import { confineIn } from '../../proof/room/confine.ts'
-import type { ClaimProver } from '../../runtime/ports.ts'
+import { createBaselineKeeper, createClaimProver, type ProverOptions } from '../../proof/claim-prover.ts'
+import type { BaselineKeeper, ClaimProver } from '../../runtime/ports.ts'
 import { assetPath } from '../io/assets.ts'
 import type { Io } from '../io/io.ts'
 import { ralphHome } from '../../platform/ralph-home.ts'
@@ -21,10 +21,17 @@ export type ProverWiring = {
 }
 
 /** Creates the prover of `ralph run`. */
-export function createRunProver({ sprintDir, folder, progress, sandbox, redact }: ProverWiring, io: Io): ClaimProver {
+export const createRunProver = (wiring: ProverWiring, io: Io): ClaimProver =>
+  createClaimProver(proverOptions(wiring, io))
+
+/** Undefined for a sprint that proves nothing. */
+export const createRunKeeper = (wiring: ProverWiring, io: Io): BaselineKeeper | undefined =>
+  wiring.progress.proofBaseline && createBaselineKeeper(proverOptions(wiring, io))
+
+function proverOptions({ sprintDir, folder, progress, sandbox, redact }: ProverWiring, io: Io): ProverOptions {
   const home = ralphHome(io)
   const { frozen = [], mayChange = [], room, seal, env } = progress
-  return createClaimProver({
+  return {
     state: proofState(sprintDir),
     project: folder,
     exclude: ['.claude/sprints', ...insideProject(folder, sprintDir)],
@@ -40,7 +47,7 @@ export function createRunProver({ sprintDir, folder, progress, sandbox, redact }
     isSealed: sandbox !== undefined,
     confine: sandbox && confineIn(sandbox, sprintDir),
     redact,
-  })
+  }
 }
 
 /** What a claim is measured against, outside the project. */

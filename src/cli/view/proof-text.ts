@@ -11,6 +11,7 @@ export function describeExit({ ralphExit, status }: Pick<Progress, 'ralphExit' |
     ...labels,
     ...(tests && tests.fixed.length > 0 ? [`${tests.fixed.length} fixed`] : []),
     ...(tests && tests.added.length > 0 ? [`${tests.added.length} new`] : []),
+    ...(tests?.flaky && tests.flaky.length > 0 ? [`flaky: ${tests.flaky.join(', ')}`] : []),
   ]
   return words.length === 0 ? undefined : words.join('; ')
 }

@@ -55,11 +55,13 @@ const ProofMessage = z.object({
   verdict: ProofVerdict,
   room: RoomKind,
   labels: names,
-  tests: z.object({ fixed: names, stillRed: names, added: names, missing: names }).optional(),
+  tests: z.object({ fixed: names, stillRed: names, added: names, missing: names, flaky: names.optional() }).optional(),
   reasons: names.readonly(),
   prompt: z.string(),
   named: z.boolean(),
   changed: z.boolean(),
+  isForPeople: z.boolean().optional(),
+  survivors: names.readonly().optional(),
   diff: z.string().optional(),
 })
 

@@ -144,6 +144,8 @@ type FactBody =
   | { readonly type: 'notified'; readonly at: number; readonly results: NonNullable<Progress['notifications']> }
   /** SPRINT.yaml or its workflows changed; `compiled` is the new result. */
   | { readonly type: 'recompiled'; readonly at: number; readonly compiled: Progress }
+  /** The user accepted their own edits to tests: later claims are measured against these too. */
+  | { readonly type: 'baseline-retaken'; readonly at: number; readonly proofBaseline: ProofBaseline }
   | { readonly type: 'answered'; readonly at: number; readonly answer: string; readonly by?: string | undefined }
   | {
       readonly type: 'told'

@@ -54,13 +54,21 @@ function judgeProof(
     case 'accept':
       return acceptProof(known, live, { proof, at })
     case 'run-again':
-      return startChecks(known, live, at)
+      return andThen([describeFlakes(live)], startChecks(known, live, at))
     case 'refuse':
     case 'ask': {
       const red = results.filter(({ passed }) => !passed).map(({ name }) => name)
       return refuseClaim(known, live, at, { by: red.length > 0 ? red : ['proof'], reason: decision.reason })
     }
   }
+}
+
+function describeFlakes({ proof }: LiveIteration): Order {
+  const names = (proof?.tests?.flaky ?? []).slice(0, 5).join(', ')
+  return createNote(
+    'warning',
+    `flaky: red, and green when run again: ${names}. The checks run once more; no iteration is spent`,
+  )
 }
 
 /** What no test noticed goes to the reviewer and to the person; no prompt of the agent has it. */

@@ -74,6 +74,13 @@ describe('a claim', () => {
     expect([first.kind, second.kind, third.kind]).toEqual(['run-again', 'run-again', 'ask'])
   })
 
+  it('that is proved after a flake still names the flaky test', () => {
+    const none = { fixed: [], stillRed: [], added: [], missing: [] }
+    const first = decide({ verdict: 'flaky', tests: { ...none, flaky: ['b'] } })
+    const second = decide({ verdict: 'proved', tests: { ...none, fixed: ['a'] } }, first.progress, first.live)
+    expect([second.kind, second.live.proof?.tests]).toEqual(['accept', { ...none, fixed: ['a'], flaky: ['b'] }])
+  })
+
   it('whose checks could not run is a question, not a refusal', () => {
     expect(decide({ verdict: 'failed-to-run' }).kind).toBe('ask')
   })

@@ -14,7 +14,7 @@ const maxFlakes = 3
 
 /** Only a proved claim is accepted as such; with `proof: optional`, an unproven one is accepted and labelled. */
 export function decideClaim(sprint: Sprint, before: LiveIteration, proof: Proof, at: number): ClaimDecision {
-  const live = { ...before, proof: markProof(proof) }
+  const live = { ...before, proof: keepFlaky(markProof(proof), before) }
   const reason = proof.reasons.join('; ')
   const refused = setInbox(sprint, { claimPrompt: proof.prompt })
   const ask = (why: string) => ({
@@ -55,6 +55,12 @@ const markProof = ({ verdict, room, labels, tests }: Proof): ProofMark => ({
   labels: [...labels],
   ...(tests && { tests }),
 })
+
+/** A test that flipped stays named when the claim is proved afterwards. */
+function keepFlaky(mark: ProofMark, { proof }: LiveIteration): ProofMark {
+  const flaky = [...new Set([...(proof?.tests?.flaky ?? []), ...(mark.tests?.flaky ?? [])])]
+  return mark.tests && flaky.length > 0 ? { ...mark, tests: { ...mark.tests, flaky } } : mark
+}
 
 /**
  * Without a setting, a proof is required where tests have names. A check without names can show only that something changed

@@ -34,7 +34,7 @@ function createFakeDisk({ room = Number.POSITIVE_INFINITY, perWrite = Number.POS
 }
 
 describe('an append-only file', () => {
-  it('takes the next append after a sync that found the disk full', async () => {
+  it('D5: takes the next append after a sync that found the disk full', async () => {
     const { disk, target } = createFakeDisk()
     const file = createAppender(target, 0)
     await file.append('one\n')

@@ -26,7 +26,7 @@ export type ReplaceResult = 'touched' | { readonly signature: string | undefined
  */
 export async function replaceIfUnchanged(
   path: string,
-  text: string,
+  text: string | Buffer,
   known: string | undefined,
 ): Promise<ReplaceResult> {
   const replaced = await withDraft(path, text, async (draft): Promise<ReplaceResult> => {

@@ -1,4 +1,5 @@
 import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs'
+import { RalphError, errorMessage } from '../../contract/errors.ts'
 import { exists, isSameFile, readTextSyncIfExists } from './files.ts'
 import { nativeFiles } from './native-files.ts'
 
@@ -47,6 +48,9 @@ function isLockedByAnother(path: string): boolean {
   const fd = openSync(path, 'r')
   try {
     return !nativeFiles().tryLock(fd, { shared: true })
+  } catch {
+    // On a file system without locks no process can hold one: `lockFile` refuses there.
+    return false
   } finally {
     closeSync(fd)
   }
@@ -56,10 +60,23 @@ function isLockedByAnother(path: string): boolean {
 function tryOpenLocked(path: string): number | undefined {
   for (;;) {
     const fd = openSync(path, 'a+', 0o600)
-    if (nativeFiles().tryLock(fd) && isSameFile(fd, path)) return fd
+    if (tryLock(fd, path) && isSameFile(fd, path)) return fd
     const gone = !isSameFile(fd, path)
     closeSync(fd)
     if (!gone) return undefined
+  }
+}
+
+function tryLock(fd: number, path: string): boolean {
+  try {
+    return nativeFiles().tryLock(fd)
+  } catch (cause) {
+    closeSync(fd)
+    throw new RalphError('STATE_UNWRITABLE', `this file system has no locks: ${errorMessage(cause)}`, {
+      place: { file: path },
+      hint: 'two runs could use the sprint at once; set RALPH_HOME to a folder on a local disk',
+      cause,
+    })
   }
 }
 

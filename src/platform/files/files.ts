@@ -266,6 +266,22 @@ export async function listEverything(folder: Buffer): Promise<string[]> {
   return found
 }
 
+/** Whether the group of a folder may write to it. */
+export const hasGroupWrite = (path: string): boolean =>
+  ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o020) !== 0
+
+/** ext, XFS, Btrfs, tmpfs, F2FS, overlayfs, ZFS. */
+const localFileSystems = new Set([0xef53, 0x58465342, 0x9123683e, 0x01021994, 0xf2f52010, 0x794c7630, 0x2fc12fc1])
+
+/** Whether the time of a folder changes with every file that is created or removed in it; network file systems may be late. */
+export function hasReliableFolderTimes(path: string): boolean {
+  try {
+    return process.platform === 'linux' && localFileSystems.has(statfsSync(path).type)
+  } catch {
+    return false
+  }
+}
+
 /** In milliseconds; undefined if it is not there. */
 export const modifiedAt = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.mtimeMs
 
@@ -273,6 +289,16 @@ export const modifiedAt = (path: string): number | undefined => statSync(path, {
 export function fileSignature(path: string): string | undefined {
   const found = statSync(path, { throwIfNoEntry: false, bigint: true })
   return found && `${found.ino} ${found.size} ${found.mtimeNs}`
+}
+
+/** The size of a file, not of what a link leads to; 0 if it does not exist. */
+export function lstatSize(path: string | Buffer): number {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.size ?? 0
+  } catch {
+    // A file is where the path needs a folder.
+    return 0
+  }
 }
 
 /** 0 if the file does not exist. */

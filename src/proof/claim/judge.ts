@@ -36,7 +36,9 @@ export function judgeRun(record: CheckRecord, ended: CheckRun, options: JudgeOpt
   const { rerun, mayChange } = options
   const volatile = new Set(record.volatile)
   const compared = compareRuns(before, run, { volatile, ...(rerun && { rerun }) })
-  const tests = { ...compared, missing: withoutReleased(compared, before, mayChange) }
+  const unsteady = new Set(record.flaky)
+  const fixed = compared.fixed.filter((id) => !unsteady.has(id))
+  const tests = { ...compared, fixed, missing: withoutReleased(compared, before, mayChange) }
   const problem = findProblem(run, exitCode) ?? findLost(compared, tests)
   return { tests, red, ...(problem !== undefined && { problem }) }
 }
@@ -81,12 +83,45 @@ function withoutReleased(
 const bareName = (id: string, file: string | undefined): string =>
   file !== undefined && id.startsWith(`${file} > `) ? id.slice(file.length + 3) : id
 
-/** Compares a run before the agent with a run of the same files in the room. Returns one sentence if they differ. */
-export function findDifference(inPlace: CheckRun, inRoom: CheckRun): string | undefined {
+/**
+ * Compares a run before the agent with a run of the same files in the room, without the tests that flip on the same files.
+ * Returns one sentence if they differ.
+ */
+export function findDifference(
+  inPlace: CheckRun,
+  inRoom: CheckRun,
+  flaky: ReadonlySet<string> = new Set(),
+): string | undefined {
   const codes = [inPlace, inRoom].map(({ exitCode, killed }) => killed ?? `exit code ${exitCode}`)
-  if (codes[0] !== codes[1]) return `${codes[0]} in the work tree, ${codes[1]} in the room`
+  if (codes[0] !== codes[1] && !isSteadySame(inPlace, inRoom, flaky))
+    return `${codes[0]} in the work tree, ${codes[1]} in the room`
   if (!inPlace.run || !inRoom.run) return undefined
-  const counts = [inPlace.run, inRoom.run].map(({ tests }) => tests.filter(({ status }) => status === 'passed').length)
+  const counts = [inPlace.run, inRoom.run].map((run) => listPassed(run, flaky).length)
   if (counts[0] === counts[1]) return undefined
   return `${counts[0]} tests pass in the work tree, ${counts[1]} in the room`
 }
+
+/** Exit codes may differ where a test flips and all others agree. */
+const isSteadySame = ({ run: before }: CheckRun, { run: after }: CheckRun, flaky: ReadonlySet<string>): boolean =>
+  flaky.size > 0 &&
+  before?.complete === true &&
+  after?.complete === true &&
+  listPassed(before, flaky).join('\n') === listPassed(after, flaky).join('\n')
+
+const listPassed = (run: TestRun, flaky: ReadonlySet<string>): string[] =>
+  identifyTests(run)
+    .filter(({ status, id }) => status === 'passed' && !flaky.has(id))
+    .map(({ id }) => id)
+    .toSorted()
+
+/** Tests that pass in one of two runs of the same files and fail in the other. */
+export function findFlips(first: CheckRun, second: CheckRun): string[] {
+  if (!first.run || !second.run) return []
+  const before = new Map(identifyTests(first.run).map(({ id, status }) => [id, status]))
+  return identifyTests(second.run)
+    .filter(({ id, status }) => isFlip(before.get(id), status))
+    .map(({ id }) => id)
+}
+
+const isFlip = (first: string | undefined, second: string): boolean =>
+  (first === 'passed' && second === 'failed') || (first === 'failed' && second === 'passed')

@@ -5,6 +5,7 @@ import {
   baselineClassifier,
   claimClassifier,
   describeOmissions,
+  findTestFiles,
   openBaseline,
   takeBaseline,
   verifyBaseline,
@@ -54,8 +55,10 @@ export type Claim = ComposedTrees & {
 export type Proof = {
   readonly baseline: Baseline
   readonly room: Room
-  /** Records the work tree and composes the trees to run. No agent may be running. */
-  readonly claim: () => Promise<Claim>
+  /**
+   * Records the work tree and composes the trees to run. No agent may be running. `named`: files whose tests ran at the start.
+   */
+  readonly claim: (named?: readonly string[]) => Promise<Claim>
   /** Where installed packages come from for runs of a claim. */
   readonly dependencies: (claim: Claim, install: InstallOptions) => Promise<DependencyPlan>
 }
@@ -81,10 +84,12 @@ export async function openProof(options: ProofOptions): Promise<Proof> {
   return {
     baseline,
     room: await openRoom({ own, project, folder, enclosure, env }),
-    claim: async () => {
+    claim: async (named = []) => {
       const { tree, nested, unreadable } = await takeSnapshot(own, request)
       const [changes] = await Promise.all([own.compare(baseline.tree, tree), verifyBaseline(own, baseline)])
-      const classifier = claimClassifier(baseline, changes)
+      const touched = changes.map(({ path }) => path).filter((path) => named.includes(path))
+      const tests = await findTestFiles(own, baseline, touched)
+      const classifier = claimClassifier({ ...baseline, rules: { ...baseline.rules, tests } }, changes)
       const trees = await composeTrees(own, { baseline: baseline.tree, claim: tree, changes }, classifier)
       return { ...trees, tree, classifier, notes: describeOmissions(nested, unreadable) }
     },

@@ -250,6 +250,16 @@ exports.add = (a, b) => (fs.readFileSync(file).length < 9 ? a + b : a - b)\n`
   })
 })
 
+describe('a baseline', () => {
+  const pair = (first: string) =>
+    `${testText('steady', 'assert.ok(true)')}test('flips', () => assert.equal(require('node:fs').existsSync('/tmp/.room'), ${first}))\n`
+
+  it('with a test that differs by place only runs in the work tree, marked', async () => {
+    const { recorded } = await claimAfter({ ...green, 'test/b.test.js': pair('false') }, () => {})
+    expect(recorded.notes.join()).toContain('says something else in a clean copy')
+  })
+})
+
 describe('a seal', () => {
   const seal = { minimum: 0.7, budget: 20_000 }
 

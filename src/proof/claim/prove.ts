@@ -37,7 +37,7 @@ export type ProvedClaim = { readonly proof: Proof; readonly checks: readonly Jud
  * green, or a new test is red without the change.
  */
 export async function proveClaim(request: ProveRequest): Promise<ProvedClaim> {
-  const claim = await request.opened.claim()
+  const claim = await request.opened.claim(listTestFiles(request))
   const mounts = await findMounts(request, claim)
   if ('reason' in mounts) return contestPackages(request, claim, mounts.reason)
   const session: Session = { ...request, claim, dependencies: mounts.mounts }
@@ -60,6 +60,11 @@ export async function proveClaim(request: ProveRequest): Promise<ProvedClaim> {
   const seal = await testSeal(session, now)
   return conclude(seal?.isBroken ? 'unproven' : 'proved', { ...found, ...(seal && { seal }) })
 }
+
+/** Files that runners named at the start: tests, also where no pattern knows their names. */
+const listTestFiles = ({ checks }: ProveRequest): string[] => [
+  ...new Set(checks.flatMap(({ record }) => record.run?.tests ?? []).flatMap(({ file }) => file ?? [])),
+]
 
 /** Without a verdict: a new test is red without the change. */
 async function findRedFirst(
@@ -121,17 +126,13 @@ async function runJudged(session: Session, { check, record }: RecordedCheck, tre
     })
   const ended = await run()
   const judged = judgeRun(record, ended, { mayChange })
-  if (judged.red.length === 0 || judged.red.length > mostReruns || !couldFlip(judged))
-    return { check, record, ended, judged }
+  if (judged.red.length === 0 || judged.red.length > mostReruns) return { check, record, ended, judged }
   const { run: rerun } = await run(judged.red)
   return { check, record, ended, judged: judgeRun(record, ended, { rerun, mayChange }) }
 }
 
 /** A suite that fails as a whole is not flaky. */
 const mostReruns = 20
-
-/** Tests that were red before the agent and still are need no second run. */
-const couldFlip = ({ tests }: Judged): boolean => (tests?.newlyRed.length ?? 0) > 0
 
 type Mounts = { readonly mounts: readonly DependencyMount[] } | { readonly reason: string }
 
@@ -196,11 +197,13 @@ function joinTests(old: readonly JudgedCheck[], now: readonly JudgedCheck[]): Pr
     all.flatMap(({ check, judged }) => (judged.tests && check.heldOut === undefined ? [judged.tests] : []))
   const [before, after] = [visible(old), visible(now)]
   if (before.length === 0 && after.length === 0) return undefined
+  const flaky = [...before, ...after].flatMap((tests) => tests.flaky)
   return {
     fixed: few(before.flatMap(({ fixed }) => fixed)),
     stillRed: few([...before, ...after].flatMap(({ stillRed, newlyRed }) => [...stillRed, ...newlyRed])),
     added: few(after.flatMap(({ added }) => added)),
     missing: few([...before, ...after].flatMap(({ missing }) => missing)),
+    ...(flaky.length > 0 && { flaky: few(flaky) }),
   }
 }
 

@@ -14,6 +14,8 @@ const CheckRecord = z.object({
   run: TestRun.optional(),
   /** Names of tests that change with every run, in their normal form. */
   volatile: z.array(z.string()),
+  /** Ids of tests that were red in one run of the start and green in another: they prove nothing. */
+  flaky: z.array(z.string()).optional(),
 })
 /** The result of a check before the first agent. */
 export type CheckRecord = z.output<typeof CheckRecord>

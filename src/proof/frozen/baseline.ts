@@ -100,3 +100,20 @@ export function claimClassifier({ shape, rules }: Baseline, changes: readonly Tr
 export async function verifyBaseline(own: OwnGit, { frozenIds }: Baseline): Promise<void> {
   await own.readBlobs(frozenIds)
 }
+
+/** Of the files that a runner named at the start, those that hold tests and nothing else. A doc test stands in its source. */
+export async function findTestFiles(own: OwnGit, { tree }: Baseline, named: readonly string[]): Promise<string[]> {
+  const files = await own.list(tree)
+  const known = named.flatMap((path) => {
+    const entry = files.get(path)
+    return entry?.mode.startsWith('100') && !path.endsWith('.rs') ? [{ path, id: entry.id }] : []
+  })
+  const texts = await own.readBlobs(known.map(({ id }) => id))
+  return known.filter((_, at) => isTestText(texts[at]?.toString() ?? '')).map(({ path }) => path)
+}
+
+/** A test is defined in the text, and none of it is an example in a source. */
+const isTestText = (text: string): boolean =>
+  /\b(?:test|it|describe|suite|specify|scenario)\s*(?:\.\w+\s*)*\(|^\s*(?:async\s+)?def test|\bTestCase\b|\bfunc Test|@Test\b|#\[test\]/m.test(
+    text,
+  ) && !/^\s*>>> |import\.meta\.vitest/m.test(text)

@@ -29,6 +29,7 @@ export async function findCheckScripts(
     const next: string[] = []
     for (const text of texts) {
       const preloaded = preloadedPaths(text, known)
+      for (const path of includedPaths(text)) found.add(path)
       for (const path of new Set([...preloaded, ...namedPaths(text, known)])) {
         if (found.has(path) || !(preloaded.has(path) || (isScript.test(path) && !isSource(path)))) continue
         found.add(path)
@@ -62,6 +63,13 @@ function preloadedPaths(text: string, known: ReadonlySet<string>): ReadonlySet<s
   const named = [...text.matchAll(preload)].map(([, paths = '']) => paths.replaceAll('<rootDir>/', ''))
   return new Set(named.flatMap((paths) => namedPaths(paths, known)))
 }
+
+/** What a makefile includes, also where it is not there yet: then the agent would be the first to write it. */
+const includedPaths = (text: string): string[] =>
+  [...text.matchAll(/^(?:-|s)?include[ \t]+(.+)$/gm)]
+    .flatMap(([, names = '']) => names.split(/\s+/))
+    .filter((name) => /^[\w.][\w./-]*$/.test(name))
+    .map((name) => posix.normalize(name))
 
 /** Settings of runners, which name files that are loaded before the tests. */
 const runnerSettings =

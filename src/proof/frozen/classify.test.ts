@@ -74,13 +74,14 @@ it('adds what the user freezes and releases what may change, but never what is d
   ]).toEqual(['test', 'source', 'drop', 'source'])
 })
 
-it('knows where tests stand in the source', () => {
-  const { hasInlineTests } = createClassifier(
-    frozenTable(),
-    readShape(frozenTable(), ['Cargo.toml', 'src/lib.rs']),
-    none,
-  )
-  expect([hasInlineTests('src/lib.rs'), hasInlineTests('README.md')]).toEqual([true, false])
+it('knows files of unit tests beside the source of Rust', () => {
+  const { classify } = createClassifier(frozenTable(), readShape(frozenTable(), ['Cargo.toml', 'src/lib.rs']), none)
+  expect(['src/tests.rs', 'src/sum/tests/mod.rs', 'src/sum_test.rs', 'src/lib.rs'].map(classify)).toEqual([
+    'test',
+    'test',
+    'test',
+    'source',
+  ])
 })
 
 it('freezes more where a claim adds an ecosystem or a package, never less', () => {

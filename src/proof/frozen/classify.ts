@@ -14,6 +14,8 @@ export type FrozenRules = {
   readonly scripts?: readonly string[]
   /** Paths of sources that only tests use. */
   readonly helpers?: readonly string[]
+  /** Paths of files whose tests ran at the start, whatever their names are. */
+  readonly tests?: readonly string[]
 }
 
 export type Classifier = {
@@ -28,8 +30,6 @@ export type Classifier = {
   readonly isLock: (path: string) => boolean
   /** Whether the user lets the agent change it: then a test counts as source. */
   readonly isReleased: (path: string) => boolean
-  /** Whether tests are inside source files: those are frozen by name only. */
-  readonly hasInlineTests: (path: string) => boolean
 }
 
 /** The first kind that matches wins: a `conftest.py` among the tests is a setting. */
@@ -65,6 +65,7 @@ export function createClassifier(table: FrozenTable, shape: ProjectShape, rules:
   const isAdded = globMatcher(rules.frozen)
   const scripts = new Set(rules.scripts)
   const helpers = new Set(rules.helpers)
+  const tests = new Set(rules.tests)
   const views = (path: string) => [path, ...relativeToRoots(path, roots)]
   const kindByTable = (path: string): FrozenKind => {
     const seen = views(path)
@@ -78,6 +79,7 @@ export function createClassifier(table: FrozenTable, shape: ProjectShape, rules:
       const kind = kindByTable(path)
       if (kind === 'drop') return kind
       if (isReleased(path)) return kind === 'lock' ? kind : 'source'
+      if (kind === 'source' && tests.has(path)) return 'test'
       if (kind === 'source' && scripts.has(path)) return 'setting'
       if (kind === 'source' && helpers.has(path)) return 'support'
       return isAdded(path) && kind !== 'keys' && kind !== 'setting' ? 'test' : kind
@@ -88,7 +90,6 @@ export function createClassifier(table: FrozenTable, shape: ProjectShape, rules:
     caches: [...new Set(active.flatMap(({ caches }) => caches))],
     isReleased,
     isLock: (path) => kindByTable(path) === 'lock',
-    hasInlineTests: globMatcher(active.flatMap(({ inline }) => inline)),
   }
 }
 

@@ -1,5 +1,6 @@
 import type { OwnGit, TreeChange, TreeEdit, TreeEntry } from '../room/own-git.ts'
 import type { Classifier, FrozenKind } from './classify.ts'
+import { canHoldTests, exchangeInlineTests } from './inline-tests.ts'
 import { freezeKeys, takeDependencies } from './merge-keys.ts'
 
 export type ComposedTrees = {
@@ -47,9 +48,11 @@ export type ClaimTrees = {
 export async function composeTrees(own: OwnGit, trees: ClaimTrees, classifier: Classifier): Promise<ComposedTrees> {
   const changes = trees.changes.map((change) => ({ ...change, kind: kindNow(classifier, change) }))
   const manifests = await mergeManifests(own, changes, classifier)
+  const inline = await exchangeInline(own, changes, classifier)
   const lay = (side: Side) =>
     changes.flatMap((change): TreeEdit[] => {
-      const entry = choose(side, change, manifests.get(change.path))
+      const exchanged = side === 'newOnNew' ? undefined : inline.get(change.path)?.[side]
+      const entry = exchanged ?? choose(side, change, manifests.get(change.path))
       const base = side === 'newOnOld' ? change.before : change.after
       return entry?.id === base?.id && entry?.mode === base?.mode ? [] : [{ path: change.path, entry }]
     })
@@ -57,7 +60,12 @@ export async function composeTrees(own: OwnGit, trees: ClaimTrees, classifier: C
     oldOnNew: await own.edit(trees.claim, lay('oldOnNew')),
     newOnNew: await own.edit(trees.claim, lay('newOnNew')),
     newOnOld: () => own.edit(trees.baseline, lay('newOnOld')),
-    frozenChanges: describeChanges(own, trees, changes, manifests),
+    frozenChanges: describeChanges(
+      own,
+      trees,
+      changes.map((change) => (inline.has(change.path) ? { ...change, kind: 'test' as const } : change)),
+      manifests,
+    ),
     shadows: changes.filter(({ kind }) => kind === 'shadow').map(({ path }) => path),
     dependenciesChanged: changes.some(
       ({ path, kind }) => kind === 'lock' || manifests.get(path)?.dependenciesDiffer === true,
@@ -70,6 +78,22 @@ export async function composeTrees(own: OwnGit, trees: ClaimTrees, classifier: C
       ),
     replaceIn: (tree, files) => replaceIn(own, tree, files),
   }
+}
+
+type Exchanged = { readonly oldOnNew: TreeEntry; readonly newOnOld: TreeEntry }
+
+/** Source files with tests inside: the code of one side with the tests of the other. */
+async function exchangeInline(own: OwnGit, changes: readonly Change[], { isReleased }: Classifier) {
+  const exchanged = new Map<string, Exchanged>()
+  const candidates = changes.filter(({ path, kind }) => kind === 'source' && canHoldTests(path) && !isReleased(path))
+  for (const { path, before, after } of candidates.slice(0, mostSources)) {
+    const [old, now] = await Promise.all([readText(own, before), readText(own, after)])
+    const texts = after && exchangeInlineTests(path, old ?? '', now ?? '')
+    if (!texts) continue
+    const write = async (text: string): Promise<TreeEntry> => ({ mode: after.mode, id: await own.writeBlob(text) })
+    exchanged.set(path, { oldOnNew: await write(texts.oldOnNew), newOnOld: await write(texts.newOnOld) })
+  }
+  return exchanged
 }
 
 /** Larger changes are not examined. */

@@ -18,7 +18,6 @@ const Ecosystem = z.strictObject({
   keys: z.record(z.string(), KeyRule).default({}),
   lock: Globs,
   drop: Globs,
-  inline: Globs,
   dependencies: Globs,
   caches: Globs,
   shadow: z

@@ -38,7 +38,22 @@ export async function findTestHelpers(sources: Sources): Promise<string[]> {
     level = likely.filter((path) => !used.has(path))
     for (const path of level) helpers.add(path)
   }
+  for (const path of await findTestData(sources, helpers)) helpers.add(path)
   return [...helpers]
+}
+
+const expectedData =
+  /(?:^|[/_.-])(?:expected|expectations?|cases?|golden|reference|approved|snapshots?|samples?|vectors?)(?:[/_.-]|$)/i
+
+/** Data that tests name and no source does, and whose name says that tests compare with it. */
+async function findTestData({ paths, isTest, search }: Sources, helpers: ReadonlySet<string>): Promise<string[]> {
+  const found: string[] = []
+  const candidates = paths.filter((path) => !isTest(path) && !isCode.test(path) && expectedData.test(path))
+  for (const path of candidates.slice(0, mostHelpers)) {
+    const users = (await search([posix.basename(path)])).filter((user) => user !== path)
+    if (users.length > 0 && users.every((user) => isTest(user) || helpers.has(user))) found.push(path)
+  }
+  return found
 }
 
 const isCode = /\.(?:[cm]?[jt]sx?|py)$/

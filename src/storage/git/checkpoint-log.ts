@@ -66,8 +66,9 @@ export async function openCheckpointLog(sprintDir: string): Promise<(iteration: 
 
 function assertStored(log: ReadonlyMap<number, LogLine>, iteration: number): void {
   const found = log.get(iteration)
-  // Sprints of earlier versions have no log.
-  if (log.size === 0 || (found && found.error === undefined)) return
+  // Earlier versions had no log: it begins with the first iteration of this one.
+  const isOlder = iteration < Math.min(...log.keys())
+  if (isOlder || (found && found.error === undefined)) return
   const stored = [...log.values()].filter(({ error }) => error === undefined).map((line) => line.iteration)
   const nearest = [
     Math.max(...stored.filter((number) => number < iteration)),

@@ -1,15 +1,30 @@
 import { join } from 'node:path'
-import { removeFile } from '../../platform/files/files.ts'
-import { git } from '../../platform/git.ts'
-import { readHead, resolveGitFolders, type Repository } from './repositories.ts'
+import { exists, readTextSyncIfExists, removeFile } from '../../platform/files/files.ts'
+import type { GitOptions } from '../../platform/git.ts'
+import { cutHistory, hasStore, storeGit, storeOptions } from './checkpoint-store.ts'
+import { hasUserRefs, openStore } from './import-checkpoints.ts'
+import {
+  copyTrackedFiles,
+  formatRefChanges,
+  listRefs,
+  pinRefs,
+  type ListedRef,
+  type RefChanges,
+} from './pin-checkpoints.ts'
+import { readHead, type Repository } from './repositories.ts'
 import { rewriteWorkTree, writeWorkTree, type StoredTree } from './work-tree.ts'
 
 export type Checkpoint = { readonly name: string; readonly message: string }
 
-/** `isNew`: something changed since the last commit. */
-export type StoredCheckpoint = { readonly commit: string; readonly isNew: boolean; readonly skipped: readonly string[] }
+/** `isNew`: something changed since the last commit. `unpinned`: why the user's repository does not have it. */
+export type StoredCheckpoint = {
+  readonly commit: string
+  readonly isNew: boolean
+  readonly skipped: readonly string[]
+  readonly unpinned?: string | undefined
+}
 
-/** Commits the work tree under Ralph's refs unless nothing changed since the last commit. HEAD and branch stay. */
+/** Commits the work tree to Ralph's store unless nothing changed since the last commit. HEAD and branch of the user stay. */
 export async function commitCheckpoint(
   repository: Repository,
   checkpoint: Checkpoint,
@@ -31,59 +46,91 @@ async function commitTree(
   { tree, skipped }: StoredTree,
 ): Promise<StoredCheckpoint> {
   const last = await readLastCheckpoint(repository)
-  const isUnchanged = last?.tree === tree
   const marker = /^\d+$/.test(name) ? undefined : movedMarker
-  if (isUnchanged) {
-    if (last.isMoved && !marker) await updateRefs(repository, { [name]: last.commit, [movedMarker]: undefined })
-    return { commit: last.commit, isNew: false, skipped }
+  if (last?.tree === tree) {
+    const refs = { [name]: last.commit, [movedMarker]: undefined }
+    const unpinned = last.isMoved && !marker ? await updateRefs(repository, refs) : undefined
+    return { commit: last.commit, isNew: false, skipped, unpinned }
   }
-  const parent = last?.commit ?? (await readHead(repository))
-  const parents = parent === 'unborn' ? [] : ['-p', parent]
-  const commit = await git({ cwd: repository.root, input: message }, 'commit-tree', tree, ...parents)
-  await updateRefs(repository, { [name]: commit, last: commit, [movedMarker]: marker && commit })
-  return { commit, isNew: true, skipped }
+  const commit = await writeCommit(repository, { tree, message, parent: last?.commit })
+  treesByCommit.set(commit, tree)
+  const unpinned = await updateRefs(repository, { [name]: commit, last: commit, [movedMarker]: marker && commit })
+  return { commit, isNew: true, skipped, unpinned }
+}
+
+type NewCommit = { readonly tree: string; readonly message: string; readonly parent: string | undefined }
+
+/**
+ * The first commit follows HEAD, whose history the store does not have: it ends there, as in a shallow clone. Not by
+ * `git commit-tree`, which insists on the parent.
+ */
+async function writeCommit(repository: Repository, { tree, message, parent }: NewCommit): Promise<string> {
+  const before = parent ?? (await readHead(repository))
+  const who = `Ralph <ralph@localhost> ${Math.floor(Date.now() / 1000)} +0000`
+  const parents = before === 'unborn' ? [] : [`parent ${before}`]
+  const input = `${[`tree ${tree}`, ...parents, `author ${who}`, `committer ${who}`, '', message].join('\n')}\n`
+  const commit = await storeGit(repository, { args: ['hash-object', '-t', 'commit', '-w', '--stdin'], input })
+  if (parent === undefined && before !== 'unborn') await cutHistory(repository, [commit])
+  return commit
 }
 
 /** A ref that exists after a restore, when the last commit is not that of the newest iteration. */
 const movedMarker = 'restored'
 
 /** Continues from another commit than that of the newest iteration. */
-export const moveLastCheckpoint = (repository: Repository, commit: string): Promise<void> =>
+export const moveLastCheckpoint = (repository: Repository, commit: string): Promise<string | undefined> =>
   updateRefs(repository, { last: commit, [movedMarker]: commit })
 
-async function readLastCheckpoint({ root, refs }: Repository) {
-  const format = '--format=%(objectname) %(tree) %(refname)'
-  const listed = await git({ cwd: root }, 'for-each-ref', format, `${refs}/last`, `${refs}/${movedMarker}`)
-  const [last, moved] = ['last', movedMarker].map((name) =>
-    listed.split('\n').find((line) => line.endsWith(`/${name}`)),
-  )
-  const [commit = '', tree = ''] = (last ?? '').split(' ')
-  return commit === '' ? undefined : { commit, tree, isMoved: moved !== undefined }
+/** Trees of commits that this process has written or read. */
+const treesByCommit = new Map<string, string>()
+
+async function readLastCheckpoint(repository: Repository) {
+  const { store, refs } = repository
+  const loose = readTextSyncIfExists(join(store, refs, 'last'))?.trim()
+  const args = ['rev-parse', '--verify', '--quiet', `${refs}/last`]
+  const commit = loose ?? (await storeGit(repository, { args }).catch(() => ''))
+  if (commit === '') return undefined
+  const tree = treesByCommit.get(commit) ?? (await storeGit(repository, { args: ['rev-parse', `${commit}^{tree}`] }))
+  treesByCommit.set(commit, tree)
+  return { commit, tree, isMoved: hasRef(repository, movedMarker) }
 }
 
-/** Sets and deletes refs in one transaction. A ref of Ralph's has one writer, so a lock on it is left over from a killed run. */
-export async function updateRefs(
-  { root, refs }: Repository,
-  commits: Readonly<Record<string, string | undefined>>,
-): Promise<void> {
-  const { common } = resolveGitFolders(root)
-  for (const name of Object.keys(commits)) await removeFile(join(common, `${refs}/${name}.lock`))
-  const lines = Object.entries(commits).map(([name, commit]) =>
-    commit === undefined ? `delete ${refs}/${name}\n` : `update ${refs}/${name} ${commit}\n`,
-  )
-  await git({ cwd: root, input: lines.join('') }, 'update-ref', '--stdin')
+const hasRef = ({ store, refs }: Repository, name: string): boolean =>
+  exists(join(store, refs, name)) ||
+  (readTextSyncIfExists(join(store, 'packed-refs')) ?? '').includes(` ${refs}/${name}\n`)
+
+/**
+ * Sets and deletes refs in the store in one transaction, then in the user's repository. Resolves with the reason if the second
+ * failed: the store has everything, so a broken repository loses no checkpoint.
+ */
+export async function updateRefs(repository: Repository, commits: RefChanges): Promise<string | undefined> {
+  const { store, refs } = repository
+  // A ref of Ralph's has one writer, so a lock on it is left over from a killed run.
+  for (const name of Object.keys(commits)) {
+    const lock = join(store, refs, `${name}.lock`)
+    if (exists(lock)) await removeFile(lock)
+  }
+  const head = 'last' in commits ? formatRefChanges('refs/heads', { last: commits['last'] }) : ''
+  await storeGit(repository, { args: ['update-ref', '--stdin'], input: `${formatRefChanges(refs, commits)}${head}` })
+  return pinRefs(repository, commits)
 }
+
+export type ResetOptions = { readonly now: number; readonly onProgress?: ((text: string) => void) | undefined }
 
 /** Sets the checkpoints of an earlier sprint with the same id aside: they may be the only copy of a file. */
-export async function resetCheckpoints(repository: Repository, now: number): Promise<StoredCheckpoint> {
-  const { root, refs } = repository
-  const old = await git({ cwd: root }, 'for-each-ref', '--format=%(refname) %(objectname)', `${refs}/`)
-  const moves = old.split('\n').flatMap((line) => {
-    const [name = '', id = ''] = line.split(' ')
-    return id === '' ? [] : [`create ${name.replace(refs, `${refs}-before-${now}`)} ${id}`, `delete ${name}`]
-  })
-  if (moves.length > 0) await git({ cwd: root, input: `${moves.join('\n')}\n` }, 'update-ref', '--stdin')
-  return commitCheckpoint(repository, { name: '0', message: 'Before the first iteration' })
+export async function resetCheckpoints(
+  repository: Repository,
+  { now, onProgress }: ResetOptions,
+): Promise<StoredCheckpoint> {
+  await openStore(repository, 'new')
+  const old = await listRefs(storeOptions(repository), repository.refs)
+  if (old.length > 0) {
+    const aside = { ...repository, refs: `${repository.refs}-before-${now}` }
+    await updateRefs(aside, Object.fromEntries(old.map(({ name, commit }) => [name, commit])))
+    await updateRefs(repository, Object.fromEntries(old.map(({ name }) => [name, undefined])))
+  } else await copyTrackedFiles(repository)
+  const tree = await writeWorkTree(repository, { onProgress })
+  return commitCheckpoint(repository, { name: '0', message: 'Before the first iteration' }, tree)
 }
 
 /** The checkpoint of an iteration, or the last one before it if the iteration changed nothing. */
@@ -104,11 +151,20 @@ export const sortCheckpoints = (
 export const chooseCheckpoint = (known: readonly NumberedCheckpoint[], iteration: number): string | undefined =>
   known.findLast(({ number }) => number <= iteration)?.commit
 
-export async function listCheckpoints({ root, refs }: Repository) {
-  const listed = await git({ cwd: root }, 'for-each-ref', '--format=%(refname) %(objectname)', `${refs}/`)
-  return listed
-    .split('\n')
-    .map((line) => line.split(' '))
-    .map(([ref = '', commit = '']) => ({ name: ref.slice(refs.length + 1), commit }))
-    .filter(({ commit }) => commit !== '')
+/** All checkpoints of a sprint in this work tree, by name. */
+export async function listCheckpoints(repository: Repository): Promise<ListedRef[]> {
+  return listRefs(await openReader(repository), repository.refs)
+}
+
+/**
+ * How to read checkpoints: from the store. For a sprint of an earlier version whose state cannot be written, from the user's
+ * repository.
+ */
+export async function openReader(repository: Repository): Promise<GitOptions> {
+  if (hasStore(repository)) return storeOptions(repository)
+  if (!(await hasUserRefs(repository))) return { cwd: repository.root }
+  return openStore(repository).then(
+    () => storeOptions(repository),
+    () => ({ cwd: repository.root }),
+  )
 }

@@ -4,7 +4,7 @@ import { createFolder, removeFile } from '../../platform/files/files.ts'
 import { stateFolder } from '../../platform/files/state-folder.ts'
 import { git, type GitAuthor } from '../../platform/git.ts'
 import { compareTrees, findUnfinishedOperation, parseRawDiff, resolveTree, type SprintWork } from './sprint-work.ts'
-import { decodePath } from './work-tree.ts'
+import { decodePath } from './byte-paths.ts'
 
 export type CommitTarget = { readonly kind: 'head' } | { readonly kind: 'branch'; readonly name: string }
 

@@ -74,7 +74,7 @@ describe('removed checkpoints', () => {
   })
 })
 
-it('packs the objects of many checkpoints, and they are restored as before', async () => {
+it('D12: packs the objects of many checkpoints, and they are restored as before', async () => {
   const { options, file } = await createProject(8)
   const loose = () => Number(/^count: (\d+)/m.exec(git(options.project, 'count-objects', '-v'))?.[1])
   const before = loose()

@@ -1,8 +1,10 @@
 import { join } from 'node:path'
 import type { Progress } from '../../contract/progress.ts'
 import { defaultKeep } from '../../contract/settings.ts'
+import { listFolder } from '../../platform/files/files.ts'
 import { git } from '../../platform/git.ts'
 import { recordRemoval } from './checkpoint-log.ts'
+import { storeGit } from './checkpoint-store.ts'
 import { listCheckpoints, updateRefs } from './checkpoints.ts'
 import {
   findRepositories,
@@ -77,21 +79,40 @@ export async function packCheckpoints(options: WorkspaceOptions, atLeast = loose
 }
 
 async function packRepository(repository: Repository, atLeast: number): Promise<void> {
-  const { root } = repository
   const found = new Map((await listCheckpoints(repository)).map(({ name, commit }) => [name, commit]))
   const [last, packed] = [found.get('last'), found.get(packedName)]
   if (last === undefined || last === packed) return
-  const head = await readHead(repository)
-  const known = [packed, head === 'unborn' ? undefined : head].filter((commit) => commit !== undefined)
-  const range = [last, ...known.map((commit) => `^${commit}`)]
-  const count = Number(await git({ cwd: root }, 'rev-list', '--count', ...range))
+  const range = [last, ...(packed === undefined ? [] : [`^${packed}`])]
+  const count = Number(await storeGit(repository, { args: ['rev-list', '--count', ...range] }))
   if (count < atLeast) return
+  await packStore(repository)
+  const unpinned = await updateRefs(repository, { [packedName]: last })
+  if (unpinned === undefined) await packUserObjects(repository, range)
+}
+
+/** More packs than this are packed into one, without the objects that no checkpoint needs. */
+const maxPacks = 20
+
+/**
+ * Git keeps what refs and index refer to. The age protects what a run has just written. The refs of a sprint that keeps all
+ * checkpoints become one file.
+ */
+async function packStore(repository: Repository): Promise<void> {
+  const { store } = repository
+  const packs = (await listFolder(join(store, 'objects', 'pack'))).filter((name) => name.endsWith('.pack'))
+  await storeGit(repository, { args: ['repack', '-d', '-q', '-l', ...(packs.length > maxPacks ? ['-a'] : [])] })
+  if (packs.length > maxPacks) await storeGit(repository, { args: ['prune', '--expire=1.hour.ago'] })
+  await storeGit(repository, { args: ['pack-refs', '--all'] })
+}
+
+async function packUserObjects(repository: Repository, range: readonly string[]): Promise<void> {
+  const { root } = repository
   const { common } = resolveGitFolders(root)
+  const head = await readHead(repository)
   const name = join(common, 'objects', 'pack', 'pack')
-  const input = `${range.join('\n')}\n`
+  const input = [...range, ...(head === 'unborn' ? [] : [`^${head}`])].map((line) => `${line}\n`).join('')
   await git({ cwd: root, input }, 'pack-objects', '--revs', '--incremental', '--local', '--quiet', name)
-  await updateRefs(repository, { [packedName]: last })
   await git({ cwd: root }, 'prune-packed', '--quiet')
-  // The refs of a sprint that keeps all checkpoints; git itself does the same every now and then.
-  if (found.size > 1000) await git({ cwd: root }, 'pack-refs', '--all')
+  // Git itself does the same every now and then.
+  if ((await listCheckpoints(repository)).length > 1000) await git({ cwd: root }, 'pack-refs', '--all')
 }

@@ -3,8 +3,10 @@ import { RalphError, errorMessage } from '../../contract/errors.ts'
 import { writeFileAtomic } from '../../platform/files/atomic-file.ts'
 import { exists, createFolder, readTextIfExists, removeFile } from '../../platform/files/files.ts'
 import { stateFolder } from '../../platform/files/state-folder.ts'
-import { git } from '../../platform/git.ts'
-import { checkpointRefs, requireSingleRepository, type WorkspaceOptions } from './repositories.ts'
+import { git, type GitOptions } from '../../platform/git.ts'
+import { storeOptions, userObjects } from './checkpoint-store.ts'
+import { listRefs, type ListedRef } from './pin-checkpoints.ts'
+import { checkpointRefs, requireSingleRepository, type Repository, type WorkspaceOptions } from './repositories.ts'
 import { writeWorkTree } from './work-tree.ts'
 
 /** A folder, or some files in it, to store besides the work tree. */
@@ -31,25 +33,22 @@ export async function pushSnapshot(options: SnapshotOptions): Promise<string> {
   const repository = await requireSingleRepository(options)
   const { root } = repository
   const head = await git({ cwd: root }, 'rev-parse', '--verify', '--quiet', 'HEAD').catch(() => undefined)
-  const parts = [
-    `040000 tree ${(await writeWorkTree(repository)).tree}\twork`,
-    ...(await writeExtraTrees(options, root)),
-  ]
-  const state = await git(
-    { cwd: root, input: await formatSnapshotState(options, head) },
-    'hash-object',
-    '-w',
-    '--stdin',
-  )
-  const input = `${[...parts, `100644 blob ${state}\tstate`].join('\n')}\n`
-  const tree = await git({ cwd: root, input }, 'mktree')
-  const last = await readLastCheckpoint(options)
+  const work = (await writeWorkTree(repository)).tree
+  const checkpoints = await listRefs(storeOptions(repository), repository.refs)
+  // HEAD and what it needs are in the user's repository, everything else is in the store.
+  const store = { ...storeOptions(repository), alternates: userObjects(repository) }
+  const parts = [`040000 tree ${work}\twork`, ...(await writeExtraTrees(options, repository))]
+  const input = await formatSnapshotState(repository, head, checkpoints)
+  const state = await git({ ...store, input }, 'hash-object', '-w', '--stdin')
+  const entries = `${[...parts, `100644 blob ${state}\tstate`].join('\n')}\n`
+  const tree = await git({ ...store, input: entries }, 'mktree')
+  const last = checkpoints.find(({ name }) => name === 'last')?.commit
   const before = await readPushedCommits(ours)
   const newest = before.at(-1)
-  if (newest !== undefined && (await hasTree(root, newest, tree))) return newest
+  if (newest !== undefined && (await hasTree(store, newest, tree))) return newest
   const parents = [head, last].flatMap((id) => (id === undefined ? [] : ['-p', id]))
-  const commit = await git({ cwd: root, input: `Ralph ${options.sprintId}` }, 'commit-tree', tree, ...parents)
-  const relay = await openRelay(ours, root)
+  const commit = await git({ ...store, input: `Ralph ${options.sprintId}` }, 'commit-tree', tree, ...parents)
+  const relay = await openRelay(ours, repository)
   await gitOverNetwork(relay, 'push', '--quiet', '--', remote, `${commit}:${snapshotRef(options, commit)}`)
   const old = before.slice(0, 1 - keptSnapshots)
   await writeFileAtomic(pushedFile(ours), [...before.slice(1 - keptSnapshots), commit].map((id) => `${id}\n`).join(''))
@@ -94,20 +93,20 @@ async function readPushedCommits(ours: string): Promise<string[]> {
   return text.split('\n').filter((line) => line !== '')
 }
 
-const hasTree = async (root: string, commit: string, tree: string): Promise<boolean> =>
-  (await git({ cwd: root }, 'rev-parse', '--verify', '--quiet', `${commit}^{tree}`).catch(() => undefined)) === tree
+const hasTree = async (store: GitOptions, commit: string, tree: string): Promise<boolean> =>
+  (await git(store, 'rev-parse', '--verify', '--quiet', `${commit}^{tree}`).catch(() => undefined)) === tree
 
 /**
  * A private repository with all objects of the project but none of its settings: the agent controls those, and they could name
  * programs that a push starts.
  */
-async function openRelay(ours: string, root: string): Promise<string> {
+async function openRelay(ours: string, { root, store }: Repository): Promise<string> {
   const relay = join(ours, 'relay.git')
   await createFolder(relay)
   await git({ cwd: relay }, 'init', '--quiet', '--bare')
-  const objects = await git({ cwd: root }, 'rev-parse', '--path-format=absolute', '--git-path', 'objects')
+  const users = await git({ cwd: root }, 'rev-parse', '--path-format=absolute', '--git-path', 'objects')
   await createFolder(join(relay, 'objects', 'info'))
-  await writeFileAtomic(join(relay, 'objects', 'info', 'alternates'), `${objects}\n`)
+  await writeFileAtomic(join(relay, 'objects', 'info', 'alternates'), `${users}\n${join(store, 'objects')}\n`)
   return relay
 }
 
@@ -115,30 +114,17 @@ async function openRelay(ours: string, root: string): Promise<string> {
 const gitOverNetwork = (root: string, ...args: readonly string[]): Promise<string> =>
   git({ cwd: root, timeoutMs: networkMs }, '-c', 'core.askPass=true', '-c', 'protocol.ext.allow=never', ...args)
 
-const readLastCheckpoint = (options: SnapshotOptions): Promise<string | undefined> =>
-  git(
-    { cwd: options.project },
-    'rev-parse',
-    '--verify',
-    '--quiet',
-    `${checkpointRefs(options.project, options)}/last`,
-  ).catch(() => undefined)
-
 /** HEAD, its branch and the checkpoints, one per line. Part of the tree, so that a new commit alone changes the tree. */
-async function formatSnapshotState(options: SnapshotOptions, head: string | undefined): Promise<string> {
-  const { project: root } = options
+async function formatSnapshotState(
+  { root }: Repository,
+  head: string | undefined,
+  checkpoints: readonly ListedRef[],
+): Promise<string> {
   const branch = await git({ cwd: root }, 'symbolic-ref', '--quiet', '--short', 'HEAD').catch(() => undefined)
-  const listed = await git(
-    { cwd: root },
-    'for-each-ref',
-    '--format=%(refname:lstrip=3) %(objectname)',
-    checkpointRefs(root, options),
-  )
-  const checkpoints = listed.split('\n').filter((line) => checkpointLine.test(line))
   const lines = [
     head === undefined ? [] : [`head ${head}`],
     branch === undefined ? [] : [`branch ${branch}`],
-    checkpoints,
+    checkpoints.map(({ name, commit }) => `${name} ${commit}`).filter((line) => checkpointLine.test(line)),
   ]
   return `${lines.flat().join('\n')}\n`
 }
@@ -158,15 +144,13 @@ function parseSnapshotState(text: string) {
   return { head: findValue('head', /^[0-9a-f]{40,64}$/), branch: findValue('branch', /^\w[\w./-]*$/), checkpoints }
 }
 
-async function writeExtraTrees({ beside, sprintDir }: SnapshotOptions, root: string): Promise<string[]> {
-  const gitDir = await git({ cwd: root }, 'rev-parse', '--absolute-git-dir')
+async function writeExtraTrees({ beside, sprintDir }: SnapshotOptions, repository: Repository): Promise<string[]> {
   const lines = []
   for (const { name, folder, only = '.' } of beside) {
     if (!exists(join(folder, only))) continue
-    const index = await emptyIndex(sprintDir)
-    const place = ['--git-dir', gitDir, '--work-tree', folder] as const
-    await git({ cwd: folder, index }, ...place, 'add', '--all', '--force', '--', only)
-    lines.push(`040000 tree ${await git({ cwd: root, index }, 'write-tree')}\t${name}`)
+    const place = { ...storeOptions(repository), cwd: folder, index: await emptyIndex(sprintDir) }
+    await git(place, 'add', '--all', '--force', '--', only)
+    lines.push(`040000 tree ${await git(place, 'write-tree')}\t${name}`)
   }
   return lines
 }

@@ -15,10 +15,12 @@ export type WorkspaceOptions = { readonly project: string; readonly sprintDir: s
 
 export type Repository = {
   readonly root: string
-  /** Ralph's private index of this work tree. */
-  readonly index: string
-  /** Where the checkpoints of this sprint in this work tree are. */
+  /** Ralph's own git folder of this work tree and sprint, with all objects of its checkpoints and a private index. */
+  readonly store: string
+  /** Where the checkpoints of this sprint in this work tree are, in the store and in the user's repository. */
   readonly refs: string
+  /** Where version 0.1.0 kept them, in the user's repository only. */
+  readonly oldRefs: string
   /** Paths relative to the root that are not part of checkpoints. */
   readonly excluded: readonly string[]
 }
@@ -34,20 +36,33 @@ export async function requireSingleRepository(options: WorkspaceOptions): Promis
   return repository
 }
 
-/** The repositories of a project, outer ones first. Searched each time: an agent may create repositories too. */
+/**
+ * The repositories of a project, outer ones first. Searched each time: an agent may create repositories too. A project whose
+ * `.git` was deleted is still one as long as Ralph has its checkpoints.
+ */
 export async function findRepositories(options: WorkspaceOptions): Promise<Repository[]> {
   const { project, sprintDir } = options
   const folders = [project, ...(await listFoldersBelow(project, searchDepth))]
-  const roots = folders.filter((folder) => folder === project || !isLinkedWorktree(folder)).filter(isRepository)
+  const isKnown = (folder: string) => folder === project && exists(storeFolder(project, options))
+  const roots = folders
+    .filter((folder) => folder === project || !isLinkedWorktree(folder))
+    .filter((folder) => isRepository(folder) || isKnown(folder))
   const top = roots.includes(project) ? [] : await findEnclosingRepository(project)
   return [...top, ...roots].map((root) => ({
     root,
-    index: join(stateFolder(sprintDir), 'index', `${hashParts([root]).slice(0, 16)}-exact`),
+    store: storeFolder(root, options),
     refs: checkpointRefs(root, options),
+    oldRefs: `refs/ralph/${options.sprintId}`,
     excluded: [findSprintsFolder(sprintDir), sprintDir]
       .map((folder) => relative(root, folder))
       .filter((path) => path !== '' && !path.startsWith('..')),
   }))
+}
+
+/** Found by the place of the work tree in the project, so that a moved project keeps its checkpoints. */
+export function storeFolder(root: string, { project, sprintDir }: WorkspaceOptions): string {
+  const name = hashParts([relative(project, root), isLinkedWorktree(root) ? root : '']).slice(0, 16)
+  return join(stateFolder(sprintDir), 'checkpoints', `${name}.git`)
 }
 
 const isRepository = (folder: string): boolean => exists(join(folder, '.git'))

@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { createRandom, deriveSeed, type Random } from '../../../test/simulation/random.ts'
-import { createTestFolder } from '../../../test/support/folder.ts'
 import {
   changeProject,
   createRandomProject,
@@ -13,6 +13,7 @@ import {
   type DiskState,
 } from '../../../test/support/random-trees.ts'
 import { errorMessage, RalphError } from '../../contract/errors.ts'
+import { storeFolder } from './repositories.ts'
 import { restoreFiles, type RestorePoint } from './restore.ts'
 import { openWorkspace } from './workspace.ts'
 
@@ -24,8 +25,11 @@ const nestedFolders = ['sub', 'lib/two']
 /** What was on the disk at a checkpoint, and which repositories there were. */
 type Stored = { readonly disk: DiskState; readonly ignored: ReadonlySet<string>; readonly roots: readonly string[] }
 
+type Options = { readonly project: string; readonly sprintDir: string; readonly sprintId: string }
+
 it(`loses no byte in ${count} random sequences of edits, checkpoints, restores and undos`, async () => {
   for (let seed = firstSeed; seed < firstSeed + count; seed++) {
+    if (count > 100 && (seed - firstSeed) % 100 === 0) console.log(`seed ${seed}`)
     const history: string[] = []
     const problem = await runSequence(seed, history).then(() => undefined, errorMessage)
     expect(problem, `SEED=${seed} RESTORE_SEQUENCES=1\n${history.join('\n')}`).toBeUndefined()
@@ -34,7 +38,15 @@ it(`loses no byte in ${count} random sequences of edits, checkpoints, restores a
 
 async function runSequence(seed: number, history: string[]): Promise<void> {
   const random = createRandom(deriveSeed(seed, 'restore'))
-  const project = join(createTestFolder(), 'project')
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'ralph-test-')))
+  try {
+    await runTurns(join(folder, 'project'), random, history)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function runTurns(project: string, random: Random, history: string[]): Promise<void> {
   mkdirSync(project)
   createRandomProject(project, random)
   const options = { project, sprintDir: join(project, '.claude', 'sprints', 's'), sprintId: 's' }
@@ -42,7 +54,7 @@ async function runSequence(seed: number, history: string[]): Promise<void> {
   const stored: Stored[] = []
   const store = async (make: () => Promise<unknown>) => {
     await make()
-    stored.push(describe(project))
+    stored.push(describe(options))
   }
   await store(workspace.start)
   let restored: Stored | undefined
@@ -64,7 +76,7 @@ const choosePoint = (random: Random, stored: number, canUndo: boolean): RestoreP
 
 /** Restores, compares with the model, and resolves with what was on the disk before; undefined if it was refused. */
 async function tryRestore(
-  options: { readonly project: string; readonly sprintDir: string; readonly sprintId: string },
+  options: Options,
   point: RestorePoint,
   {
     stored,
@@ -73,7 +85,7 @@ async function tryRestore(
   }: { readonly stored: readonly Stored[]; readonly restored: Stored | undefined; readonly at: number },
 ): Promise<Stored | undefined> {
   const { project } = options
-  const before = describe(project)
+  const before = describe(options)
   const users = readUserState(project)
   const outcome = await restoreFiles(options, point, at).catch((error: unknown) => {
     if (error instanceof RalphError && error.code.startsWith('CHECKPOINT_')) return error
@@ -88,21 +100,22 @@ async function tryRestore(
     })
     return undefined
   }
-  assertNothingLost(project, { before, after, saved: outcome.saved })
+  assertNothingLost(options, { before, after, saved: outcome.saved })
   const expected = point === 'undo' ? restored : stored[point.iteration]
-  if (expected) assertRestored(project, { before, after, expected: expected })
+  if (expected) assertRestored(options, { before, after, expected })
   return before
 }
 
 /** Each file is still there, or is in the ref that holds the replaced files. */
 function assertNothingLost(
-  project: string,
+  options: Options,
   { before, after, saved }: { readonly before: Stored; readonly after: DiskState; readonly saved: readonly string[] },
 ): void {
   const kept = new Map<string, string>()
   for (const [number, root] of before.roots.entries()) {
     const prefix = root === '.' ? '' : `${root}/`
-    for (const [path, file] of readRef(join(project, root), saved[number] ?? '')) kept.set(`${prefix}${path}`, file)
+    for (const [path, file] of readRef(storeFolder(join(options.project, root), options), saved[number] ?? ''))
+      kept.set(`${prefix}${path}`, file)
   }
   const lost = [...before.disk].filter(([path, file]) => after.get(path) !== file && kept.get(path) !== file)
   expect(lost).toEqual([])
@@ -110,7 +123,7 @@ function assertNothingLost(
 
 /** Every file of the checkpoint is there, byte for byte, and nothing that was stored since. */
 function assertRestored(
-  project: string,
+  options: Options,
   { before, after, expected }: { readonly before: Stored; readonly after: DiskState; readonly expected: Stored },
 ): void {
   /** In another repository than then, or in none. */
@@ -122,7 +135,7 @@ function assertRestored(
     ([path, file]) => !expected.ignored.has(path) && !isElsewhere(path) && after.get(path) !== file,
   )
   expect(missing).toEqual([])
-  const ignored = listIgnored(project, [...after.keys()])
+  const ignored = findIgnored(options, '.', [...after.keys()])
   const extra = [...after.keys()].filter(
     (path) => !expected.disk.has(path) && !before.ignored.has(path) && !ignored.has(path) && !isElsewhere(path),
   )
@@ -132,16 +145,26 @@ function assertRestored(
 const findRoot = ({ roots }: Stored, path: string): string | undefined =>
   roots.filter((root) => root === '.' || path.startsWith(`${root}/`)).toSorted((a, b) => b.length - a.length)[0]
 
-function describe(project: string): Stored {
+function describe(options: Options): Stored {
+  const { project } = options
   const disk = readDisk(project)
-  const roots = ['.', ...nestedFolders].filter((root) => existsSync(join(project, root, '.git')))
+  // Ralph's store makes a project whose `.git` is gone still a repository.
+  const isRoot = (root: string) =>
+    existsSync(join(project, root, '.git')) || (root === '.' && existsSync(storeFolder(project, options)))
+  const roots = ['.', ...nestedFolders].filter(isRoot)
   const paths = [...disk.keys()]
   const ignored = roots.flatMap((root) => {
     const prefix = root === '.' ? '' : `${root}/`
     const own = paths.filter((path) => path.startsWith(prefix)).map((path) => path.slice(prefix.length))
-    return [...listIgnored(join(project, root), own)].map((path) => `${prefix}${path}`)
+    return [...findIgnored(options, root, own)].map((path) => `${prefix}${path}`)
   })
   return { disk, ignored: new Set(ignored), roots }
+}
+
+function findIgnored(options: Options, root: string, paths: readonly string[]): ReadonlySet<string> {
+  const folder = join(options.project, root)
+  const gitDir = join(folder, '.git')
+  return listIgnored(folder, paths, existsSync(gitDir) ? gitDir : storeFolder(folder, options))
 }
 
 const listDifferences = (before: DiskState, after: DiskState): string[] =>

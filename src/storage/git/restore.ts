@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { RalphError } from '../../contract/errors.ts'
 import { existsItself, isFolderItself, listEverything } from '../../platform/files/files.ts'
 import { git } from '../../platform/git.ts'
+import { decodePath, resolvePath } from './byte-paths.ts'
 import { assertCheckpoint, openCheckpointLog, readNestedRepositories } from './checkpoint-log.ts'
 import {
   chooseCheckpoint,
@@ -9,18 +10,26 @@ import {
   findCheckpointAt,
   listCheckpoints,
   moveLastCheckpoint,
+  openReader,
   sortCheckpoints,
   updateRefs,
 } from './checkpoints.ts'
-import { privateGit } from './private-git.ts'
+import { storeGit } from './checkpoint-store.ts'
 import { findRepositories, type Repository, type WorkspaceOptions } from './repositories.ts'
-import { decodePath, excludedPaths, updateIndex, writeWorkTree } from './work-tree.ts'
+import { excludedPaths, updateIndex, writeWorkTree } from './work-tree.ts'
 
 /** What a user can return to: the files after an iteration, or those that the last restore replaced. */
 export type RestorePoint = { readonly iteration: number } | 'undo'
 
-/** `saved`: the ref that holds the replaced files, for each repository. `missing`: repositories that no longer exist. */
-export type RestoredFiles = { readonly saved: readonly string[]; readonly missing: readonly string[] }
+/**
+ * `saved`: the ref that holds the replaced files, for each repository. `unpinned`: the store that has it, where the user's
+ * repository does not. `missing`: repositories that no longer exist.
+ */
+export type RestoredFiles = {
+  readonly saved: readonly string[]
+  readonly unpinned: readonly string[]
+  readonly missing: readonly string[]
+}
 
 type Target = { readonly repository: Repository; readonly commit: string }
 
@@ -39,9 +48,12 @@ export async function restoreFiles(
   // The clock may have been set back since.
   const name = `before-restore-${Math.max(now, newest + 1)}`
   const kept: Target[] = []
+  const unpinned: string[] = []
   for (const repository of repositories) {
     const target = targets.find((other) => other.repository === repository)
-    kept.push({ repository, commit: await saveFiles(repository, name, target?.commit) })
+    const saved = await saveFiles(repository, name, target?.commit)
+    kept.push({ repository, commit: saved.commit })
+    if (saved.unpinned !== undefined) unpinned.push(repository.store)
   }
   try {
     for (const target of targets) await checkOutFiles(target)
@@ -54,7 +66,7 @@ export async function restoreFiles(
   }
   for (const { repository, commit } of targets) await moveLastCheckpoint(repository, commit)
   const saved = kept.map(({ repository }) => `${repository.refs}/${name}`)
-  return { saved, missing: point === 'undo' ? [] : await findMissing(options, point.iteration, repositories) }
+  return { saved, unpinned, missing: point === 'undo' ? [] : await findMissing(options, point.iteration, repositories) }
 }
 
 async function findMissing(
@@ -75,7 +87,7 @@ export async function previewRestore(
   const targets = await findTargets(options, await findRepositories(options), point)
   const patches = targets.map(async ({ repository, commit }) => {
     const { tree } = await writeWorkTree(repository)
-    return git({ cwd: repository.root }, 'diff', '--no-ext-diff', '--no-textconv', ...args, tree, commit)
+    return storeGit(repository, { args: ['diff', '--no-ext-diff', '--no-textconv', ...args, tree, commit] })
   })
   return (await Promise.all(patches)).filter((patch) => patch !== '').join('\n')
 }
@@ -115,31 +127,41 @@ async function findSaved(repository: Repository) {
 }
 
 /** Paths of a tree. Throws if one of its objects cannot be read: git finds the sizes in the objects. */
-async function listPaths(root: string, tree: string): Promise<string[]> {
-  const listed = await git({ cwd: root, isBinary: true }, 'ls-tree', '-r', '-l', '-z', '--full-tree', tree)
+async function listPaths(repository: Repository, tree: string): Promise<string[]> {
+  const args = ['ls-tree', '-r', '-l', '-z', '--full-tree', tree]
+  const listed = await storeGit(repository, { args, isBinary: true })
   return listed.split('\0').flatMap((line) => {
     const [, size, path = ''] = /^\d+ \w+ \w+ +(\S+)\t([^]*)$/.exec(line) ?? []
-    if (size === 'BAD') throw damagedCheckpoint(root, path)
+    if (size === 'BAD') throw damagedCheckpoint(repository, path)
     return path === '' ? [] : [path]
   })
 }
 
-const damagedCheckpoint = (root: string, path: string): RalphError =>
+const damagedCheckpoint = ({ store }: Repository, path: string): RalphError =>
   new RalphError('CHECKPOINT_FAILED', `the stored content of ${decodePath(path)} is gone, so nothing was restored`, {
-    place: { file: root },
-    hint: 'git has lost objects of this repository; look at: git fsck',
+    place: { file: store },
+    hint: `the store has lost objects; look at: git --git-dir ${store} fsck`,
   })
 
 /** Stores the files under this name, also where they equal the last checkpoint, and proves that the ref holds them. */
-async function saveFiles(repository: Repository, name: string, replacedBy: string | undefined): Promise<string> {
+async function saveFiles(
+  repository: Repository,
+  name: string,
+  replacedBy: string | undefined,
+): Promise<{ readonly commit: string; readonly unpinned: string | undefined }> {
   const { root, refs } = repository
-  const stored = await commitCheckpoint(repository, { name, message })
+  const stored = await commitCheckpoint(
+    repository,
+    { name, message },
+    await writeWorkTree(repository, { scan: 'full' }),
+  )
   const ignored = replacedBy === undefined ? [] : await findIgnoredInTheWay(repository, stored.commit, replacedBy)
   const commit = ignored.length === 0 ? stored.commit : await commitIgnored(repository, ignored, stored.commit)
-  await updateRefs(repository, { [name]: commit })
-  if ((await git({ cwd: root }, 'rev-parse', '--verify', `${refs}/${name}`)) !== commit) throw unsaved(root)
-  await listPaths(root, commit)
-  return commit
+  const unpinned = await updateRefs(repository, { [name]: commit })
+  const read = await storeGit(repository, { args: ['rev-parse', '--verify', `${refs}/${name}`] })
+  if (read !== commit) throw unsaved(root)
+  await listPaths(repository, commit)
+  return { commit, unpinned }
 }
 
 const message = 'Before a restore'
@@ -150,8 +172,8 @@ const unsaved = (root: string): RalphError =>
 /** Ignored files that a restore would replace: checkpoints do not contain them. */
 async function findIgnoredInTheWay(repository: Repository, current: string, target: string): Promise<string[]> {
   const { root } = repository
-  const known = new Set(await listPaths(root, current))
-  const replaced = (await listPaths(root, target)).filter((path) => !known.has(path))
+  const known = new Set(await listPaths(repository, current))
+  const replaced = (await listPaths(repository, target)).filter((path) => !known.has(path))
   const inTheWay = new Set(replaced.flatMap((path) => findInTheWay(root, path)))
   const files = await Promise.all([...inTheWay].map((path) => listFilesAt(repository, path)))
   return files.flat().filter((path) => !known.has(path))
@@ -168,9 +190,6 @@ function findInTheWay(root: string, path: string): string[] {
   }
   return []
 }
-
-const resolvePath = (root: string, path: string): Buffer =>
-  Buffer.concat([Buffer.from(`${root}/`), Buffer.from(path, 'latin1')])
 
 /** All files of a folder that a file would replace; git would delete it with everything in it. */
 async function listFilesAt({ root, excluded }: Repository, path: string): Promise<string[]> {
@@ -193,14 +212,14 @@ async function listFilesAt({ root, excluded }: Repository, path: string): Promis
 async function commitIgnored(repository: Repository, paths: readonly string[], parent: string): Promise<string> {
   const [unreadable] = await updateIndex(repository, paths)
   if (unreadable !== undefined) throw unsaved(unreadable)
-  const tree = await privateGit(repository, { args: ['write-tree'] })
-  return git({ cwd: repository.root, input: message }, 'commit-tree', tree, '-p', parent)
+  const tree = await storeGit(repository, { args: ['write-tree'] })
+  return storeGit(repository, { args: ['commit-tree', tree, '-p', parent], input: message })
 }
 
 async function checkOutFiles({ repository, commit }: Target): Promise<void> {
   const options = [`--source=${commit}`, '--worktree', '--staged', '--no-overlay']
   try {
-    await privateGit(repository, { args: ['restore', ...options, '--', '.', ...excludedPaths(repository)] })
+    await storeGit(repository, { args: ['restore', ...options, '--', '.', ...excludedPaths(repository)] })
   } catch (error) {
     // Neither the work tree nor the commit contains a file.
     if (!(error instanceof Error && error.message.includes(`pathspec '.' did not match`))) throw error
@@ -210,9 +229,10 @@ async function checkOutFiles({ repository, commit }: Target): Promise<void> {
 /** Git only warns about what it cannot write or remove. Files that were ignored may appear now; they stay. */
 async function assertRestored({ repository, commit }: Target, replaced: string | undefined): Promise<void> {
   const { root } = repository
-  const listed = await privateGit(repository, { args: ['ls-files', '--modified', '--deleted', '-z'], isBinary: true })
-  const keptPaths = new Set(await listPaths(root, commit))
-  const old = replaced === undefined ? [] : (await listPaths(root, replaced)).filter((path) => !keptPaths.has(path))
+  const listed = await storeGit(repository, { args: ['ls-files', '--modified', '--deleted', '-z'], isBinary: true })
+  const keptPaths = new Set(await listPaths(repository, commit))
+  const old =
+    replaced === undefined ? [] : (await listPaths(repository, replaced)).filter((path) => !keptPaths.has(path))
   const left = old.filter((path) => findInTheWay(root, path)[0] === path && !isFolderItself(resolvePath(root, path)))
   const differs = [...listed.split('\0').filter((path) => path !== ''), ...left]
   if (differs.length === 0) return
@@ -252,17 +272,17 @@ export async function openIterationDiffs(
 ): Promise<(range: IterationRange, args?: readonly string[]) => Promise<string>> {
   const assertStored = await openCheckpointLog(options.sprintDir)
   const repositories = await Promise.all(
-    (await findRepositories(options)).map(async ({ root, ...rest }) => ({
-      root,
-      checkpoints: sortCheckpoints(await listCheckpoints({ root, ...rest })),
+    (await findRepositories(options)).map(async (repository) => ({
+      reader: await openReader(repository),
+      checkpoints: sortCheckpoints(await listCheckpoints(repository)),
     })),
   )
   return async ({ from, to }, args = []) => {
     assertStored(to)
-    const patches = repositories.map(async ({ root, checkpoints }) => {
+    const patches = repositories.map(async ({ reader, checkpoints }) => {
       const [before, after] = [from, to].map((iteration) => chooseCheckpoint(checkpoints, iteration))
       if (!before || !after || before === after) return ''
-      return git({ cwd: root }, 'diff', '--no-ext-diff', '--no-textconv', ...args, before, after)
+      return git(reader, 'diff', '--no-ext-diff', '--no-textconv', ...args, before, after)
     })
     return (await Promise.all(patches)).filter((patch) => patch !== '').join('\n')
   }

@@ -2,7 +2,10 @@ import { join } from 'node:path'
 import { RalphError } from '../../contract/errors.ts'
 import { exists, existsItself } from '../../platform/files/files.ts'
 import { git } from '../../platform/git.ts'
+import { decodePath } from './byte-paths.ts'
+import { storeGit } from './checkpoint-store.ts'
 import { listCheckpoints } from './checkpoints.ts'
+import { ensurePinned } from './pin-checkpoints.ts'
 import {
   findRepositories,
   readHead,
@@ -10,7 +13,7 @@ import {
   type Repository,
   type WorkspaceOptions,
 } from './repositories.ts'
-import { decodePath, writeWorkTree } from './work-tree.ts'
+import { writeWorkTree } from './work-tree.ts'
 
 /** A path that two trees disagree about, with its content in the second one. Paths are bytes, one per character. */
 export type TreeChange = {
@@ -60,6 +63,7 @@ async function readWork(repository: Repository): Promise<SprintWork | undefined>
   const result = checkpoints.find(({ name }) => name === 'last')?.commit
   // A repository that the agent created has no state from before the sprint.
   if (first === undefined || result === undefined) return undefined
+  await ensurePinned(repository, ['0', 'last'])
   const head = await readHead(repository)
   const start = await git({ cwd: root }, 'rev-parse', '--verify', '--quiet', `${first}^`).catch(() => 'unborn')
   const compare = (from: string, to: string) => compareTrees(repository, from, to)
@@ -173,7 +177,8 @@ export async function countChangedLines({ repository: { root }, head, result, ch
 /** Paths whose files differ from the last checkpoint. */
 export async function listLaterEdits({ repository, result }: SprintWork): Promise<string[]> {
   const { tree } = await writeWorkTree(repository)
-  return paths(await compareTrees(repository, result, tree))
+  const args = ['diff-tree', '-r', '-z', '--raw', '--no-renames', '--no-abbrev', '--no-ext-diff', result, tree]
+  return paths(parseRawDiff(await storeGit(repository, { args, isBinary: true })))
 }
 
 const unfinished: Readonly<Record<string, string>> = {

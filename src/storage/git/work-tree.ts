@@ -1,7 +1,11 @@
+import { join } from 'node:path'
 import { errorMessage } from '../../contract/errors.ts'
-import { fileSignature, removeFile } from '../../platform/files/files.ts'
-import { preparePrivateGit, privateGit } from './private-git.ts'
-import type { Repository } from './repositories.ts'
+import { fileSignature, hasReliableFolderTimes, lstatSize, removeFile } from '../../platform/files/files.ts'
+import { decodePath, resolvePath } from './byte-paths.ts'
+import { indexFile, prepareStore, storeGit } from './checkpoint-store.ts'
+import { openStore } from './import-checkpoints.ts'
+import { findLargeFiles, formatGigabytes, type LargeFile } from './large-files.ts'
+import { resolveGitFolders, type Repository } from './repositories.ts'
 
 /** `skipped`: files and folders that git could not read, each with the reason. */
 export type StoredTree = { readonly tree: string; readonly skipped: readonly string[] }
@@ -9,57 +13,139 @@ export type StoredTree = { readonly tree: string; readonly skipped: readonly str
 /** Trees that this process has written, by index: an index that did not change still describes the same tree. */
 const written = new Map<string, { readonly signature: string | undefined; readonly tree: string }>()
 
+export type ScanOptions = {
+  /** `fast` lets git skip folders whose time did not change (the untracked cache); default. */
+  readonly scan?: 'fast' | 'full'
+  /** Called while many files are stored. */
+  readonly onProgress?: ((text: string) => void) | undefined
+}
+
 /** Stores the whole work tree as a tree object, through a private index. Nested repositories are not part of it. */
-export async function writeWorkTree(repository: Repository): Promise<StoredTree> {
-  const { index } = repository
-  const { paths, skipped } = await listChanges(repository)
-  const unreadable = paths.length > 0 ? await updateIndex(repository, paths) : []
+export async function writeWorkTree(repository: Repository, options: ScanOptions = {}): Promise<StoredTree> {
+  await openStore(repository)
+  const index = indexFile(repository.store)
   const known = written.get(index)
   const isKnown = known?.signature !== undefined && known.signature === fileSignature(index)
-  const tree = isKnown ? known.tree : await privateGit(repository, { args: ['write-tree'] })
+  const { paths, skipped } = await listChanges(repository, options)
+  const unreadable = await updateIndex(repository, paths, options.onProgress)
+  const tree = isKnown && paths.length === 0 ? known.tree : await storeGit(repository, { args: ['write-tree'] })
   written.set(index, { signature: fileSignature(index), tree })
   return { tree, skipped: [...skipped, ...unreadable] }
 }
 
-/** Hashes every file again: `git gc --prune=now` may have removed objects that no checkpoint refers to yet. */
+/** Hashes every file again: the store may have lost objects. */
 export async function rewriteWorkTree(repository: Repository): Promise<StoredTree> {
-  written.delete(repository.index)
-  await removeFile(repository.index)
-  return writeWorkTree(repository)
+  written.delete(indexFile(repository.store))
+  seen.delete(indexFile(repository.store))
+  await removeFile(indexFile(repository.store))
+  return writeWorkTree(repository, { scan: 'full' })
 }
 
 /**
  * Compares the work tree with the private index. Not `git add --all`, which runs `git status` in each nested repository, and so
- * the filters that an agent configured there. Two processes: `diff-files` asks for the state of files on several threads, while
- * `ls-files` reads the folders.
+ * the filters that an agent configured there. Files that are too large are not among the paths.
  */
-async function listChanges(repository: Repository): Promise<{ paths: string[]; skipped: string[] }> {
+async function listChanges(
+  repository: Repository,
+  { scan = 'fast' }: ScanOptions,
+): Promise<{ paths: string[]; skipped: string[] }> {
   let warnings = ''
-  await preparePrivateGit(repository)
-  const [changed, others] = await Promise.all([
-    privateGit(repository, { args: ['diff-files', '--name-only', '--no-ext-diff', '-z'], isBinary: true }),
-    privateGit(repository, {
-      args: ['ls-files', '--others', '--exclude-standard', '-z', '--', '.', ...excludedPaths(repository)],
+  await prepareStore(repository)
+  const cache = scan === 'fast' && hasReliableFolderTimes(repository.root)
+  const [listed, forced] = await Promise.all([
+    storeGit(repository, {
+      args: ['-c', `core.untrackedCache=${cache}`, ...statusArgs],
       isBinary: true,
+      refreshesIndex: true,
       onWarning: (text) => (warnings = text),
     }),
+    listForced(repository),
   ])
+  const changed = listed.split('\0').flatMap((line) => (/^.[^ ] /.test(line) ? [line.slice(3)] : []))
+  const folders = repository.excluded.map((path) => Buffer.from(`${path}/`).toString('latin1'))
   // A path that ends with a slash is a nested repository.
-  const paths = new Set(`${changed}\0${others}`.split('\0').filter((path) => path !== '' && !path.endsWith('/')))
-  return { paths: [...paths], skipped: parseSkipped(warnings) }
+  const isStored = (path: string) =>
+    path !== '' && !path.endsWith('/') && !folders.some((folder) => path.startsWith(folder))
+  const paths = [...new Set([...changed, ...forced])].filter(isStored)
+  const large = new Map((await findLargeFiles(repository, paths)).map((file) => [file.path, file]))
+  return {
+    paths: paths.filter((path) => !large.has(path)),
+    skipped: [...parseSkipped(warnings), ...[...large.values()].map(describeLarge)],
+  }
 }
 
-/** Paths of git are bytes, one per character; users read UTF-8. */
-export const decodePath = (path: string): string => Buffer.from(path, 'latin1').toString()
+const describeLarge = ({ path, bytes }: LargeFile): string =>
+  `${decodePath(path)}: ${formatGigabytes(bytes)}, and git does not track it`
+
+/** Untracked files of a new sprint that are too large to be stored without a question. */
+export async function listLargeFiles(repository: Repository): Promise<LargeFile[]> {
+  await openStore(repository, 'new')
+  const args = ['ls-files', '--others', '--exclude-standard', '-z', '--', '.', ...excludedPaths(repository)]
+  const listed = await storeGit(repository, { args, isBinary: true })
+  return findLargeFiles(
+    repository,
+    listed.split('\0').filter((path) => path !== '' && !path.endsWith('/')),
+  )
+}
+
+const statusArgs = ['status', '--porcelain', '-z', '--ignore-submodules=all', '--no-renames']
+
+/** Versions of the user's index whose ignored files are in the private one, by index. */
+const seen = new Map<string, string>()
+
+/** Files that the user tracks although they are ignored: `git add --force`. */
+async function listForced(repository: Repository): Promise<string[]> {
+  const index = indexFile(repository.store)
+  const users = join(resolveGitFolders(repository.root).own, 'index')
+  const signature = fileSignature(users)
+  if (signature === undefined || seen.get(index) === signature) return []
+  const args = ['ls-files', '--cached', '--ignored', '--exclude-standard', '-z']
+  const listed = await storeGit(repository, { args, isBinary: true, index: users }).catch(() => '')
+  seen.set(index, signature)
+  return listed.split('\0')
+}
+
+/** Upper bound on the files and bytes that are stored between two calls of `onProgress`. */
+const batch = { files: 10_000, bytes: 256 * 1024 ** 2 }
 
 /** Updates the index with these paths; resolves with those that cannot be read. */
-export async function updateIndex(repository: Repository, paths: readonly string[]): Promise<string[]> {
+export async function updateIndex(
+  repository: Repository,
+  paths: readonly string[],
+  onProgress?: (text: string) => void,
+): Promise<string[]> {
+  const batches = onProgress ? splitPaths(repository, paths) : paths.length > 0 ? [paths] : []
+  const skipped: string[] = []
+  let stored = 0
+  for (const part of batches) {
+    skipped.push(...(await addPaths(repository, part)))
+    stored += part.length
+    if (batches.length > 1) onProgress?.(`stored ${stored} of ${paths.length} files before the first iteration`)
+  }
+  return skipped
+}
+
+function splitPaths({ root }: Repository, paths: readonly string[]): string[][] {
+  const batches: string[][] = []
+  let bytes = Infinity
+  for (const path of paths) {
+    const last = batches.at(-1)
+    if (!last || last.length >= batch.files || bytes >= batch.bytes) {
+      batches.push([path])
+      bytes = 0
+    } else last.push(path)
+    bytes += lstatSize(resolvePath(root, path))
+  }
+  return batches
+}
+
+async function addPaths(repository: Repository, paths: readonly string[]): Promise<string[]> {
   const skipped: string[] = []
   let left = paths
   for (;;) {
     try {
       const args = ['update-index', '--add', '--remove', '--replace', '-z', '--stdin']
-      await privateGit(repository, { args, isBinary: true, input: left.map((path) => `${path}\0`).join('') })
+      await storeGit(repository, { args, isBinary: true, input: left.map((path) => `${path}\0`).join('') })
       return skipped
     } catch (error) {
       const message = errorMessage(error)

@@ -1,62 +1,17 @@
-import { execFileSync } from 'node:child_process'
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { dirname, join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createTestFolder } from '../../../test/support/folder.ts'
+import {
+  createProject,
+  createRepository,
+  findStore,
+  git,
+  optionsFor,
+  write,
+} from '../../../test/support/git-projects.ts'
 import { diffIterations, restoreFiles } from './restore.ts'
 import { openWorkspace } from './workspace.ts'
-
-const git = (cwd: string, ...args: readonly string[]) =>
-  execFileSync('git', ['-c', 'user.name=U', '-c', 'user.email=u@x', ...args], {
-    cwd,
-    encoding: 'utf8',
-    stdio: 'pipe',
-  }).trim()
-
-function write(folder: string, files: Readonly<Record<string, string>>): void {
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, name)), { recursive: true })
-    writeFileSync(join(folder, name), text)
-  }
-}
-
-function createRepository(folder: string, files: Readonly<Record<string, string>>): string {
-  mkdirSync(folder, { recursive: true })
-  git(folder, 'init', '--quiet', '--initial-branch=main')
-  write(folder, files)
-  git(folder, 'add', '.')
-  git(folder, 'commit', '--quiet', '--message=first')
-  return folder
-}
-
-/** A project with its sprint, and what the user has staged, checked out and configured there. */
-function createProject(files: Readonly<Record<string, string>> = { 'a.txt': 'a\n', 'b.txt': 'b\n' }) {
-  const project = createRepository(join(createTestFolder(), 'project'), files)
-  return { project, ...optionsFor(project), users: () => readUserState(project) }
-}
-
-function optionsFor(project: string) {
-  const sprintDir = join(project, '.claude', 'sprints', 's')
-  write(sprintDir, { 'SPRINT.yaml': 'goal: g\n', 'journal/1.log': 'x' })
-  return { sprintDir, options: { project, sprintDir, sprintId: 's' } }
-}
-
-const readUserState = (project: string) => ({
-  head: readFileSync(join(project, '.git', 'HEAD'), 'utf8'),
-  commit: git(project, 'rev-parse', '--verify', '--quiet', 'HEAD'),
-  index: readFileSync(join(project, '.git', 'index')).toString('base64'),
-  branches: git(project, 'branch', '--list', '--verbose'),
-  stash: git(project, 'stash', 'list'),
-})
 
 const listFiles = (project: string, commit: string) => git(project, 'ls-tree', '-r', '--name-only', commit).split('\n')
 
@@ -104,16 +59,17 @@ describe('a checkpoint', () => {
     expect(existsSync(join(project, 'hook-ran'))).toBe(false)
   })
 
-  it('survives the lock of a killed run, and the loss of its index', async () => {
+  it('D4: survives the lock of a killed run, and the loss of its index', async () => {
     const { project, sprintDir, options } = createProject()
     const workspace = await openWorkspace(options)
     await workspace.start()
-    for (const name of readdirSync(join(sprintDir, 'index')))
-      writeFileSync(join(sprintDir, 'index', `${name}.lock`), '')
+    const store = findStore(sprintDir)
+    writeFileSync(join(store, 'index.lock'), '')
+    writeFileSync(join(store, 'refs/ralph/s/1.lock'), '')
     write(project, { 'a.txt': 'two' })
     expect(await workspace.checkpoint(1, 'one')).toMatch(/^[0-9a-f]{40}$/)
 
-    rmSync(join(sprintDir, 'index'), { recursive: true })
+    rmSync(join(store, 'index'))
     write(project, { 'a.txt': 'three' })
     expect(await workspace.checkpoint(2, 'two')).toMatch(/^[0-9a-f]{40}$/)
   })
@@ -154,7 +110,7 @@ describe('a checkpoint', () => {
     expect(git(project, 'show', `${aside.replace(/0$/, '7')}:a.txt`)).toBe('two')
   })
 
-  it('belongs to its own worktree: one inside the project is left alone, one beside it has its own refs', async () => {
+  it('D1: belongs to its own worktree: one inside the project is left alone, one beside it has its own refs', async () => {
     const { project, options } = createProject()
     git(project, 'worktree', 'add', '--quiet', '-b', 'inner', 'trees/inner')
     git(project, 'worktree', 'add', '--quiet', '-b', 'beside', '../beside')
@@ -193,7 +149,27 @@ describe('a checkpoint', () => {
     expect(readFileSync(join(evil, 'x.txt'), 'utf8')).toBe('x')
   })
 
-  it('is made where git status works: link loops, safecrlf, sparse checkouts, a stale lock', async () => {
+  it('D11: needs one call of git for each of 20 nested repositories in which nothing changed', async () => {
+    const { project, options } = createProject()
+    for (let number = 0; number < 20; number++) createRepository(join(project, 'modules', `m${number}`), { x: 'x' })
+    const workspace = await openWorkspace(options)
+    await workspace.start()
+    write(project, { 'modules/m3/x': 'changed' })
+    await workspace.checkpoint(1, 'one')
+    const calls = join(project, '..', 'calls')
+    const path = process.env['PATH'] ?? ''
+    onTestFinished(() => void (process.env['PATH'] = path))
+    write(join(project, '..'), { 'bin/git': `#!/bin/sh\necho "$*" >> '${calls}'\nPATH='${path}' exec git "$@"\n` })
+    chmodSync(join(project, '..', 'bin/git'), 0o755)
+    process.env['PATH'] = `${join(project, '..', 'bin')}:${path}`
+    await workspace.fingerprint()
+    await workspace.checkpoint(2, 'two')
+
+    // One scan for the hash and, because anything may have run since, one for the checkpoint.
+    expect(readFileSync(calls, 'utf8').trim().split('\n')).toHaveLength(2 * 21)
+  })
+
+  it('D7: is made where git status works: link loops, safecrlf, sparse checkouts, a stale lock', async () => {
     const { project, options } = createProject({ 'a.txt': 'a\n', 'deep/b.txt': 'b\n' })
     symlinkSync('loop', join(project, 'loop'))
     git(project, 'config', 'core.autocrlf', 'true')
@@ -211,21 +187,24 @@ describe('a checkpoint', () => {
 })
 
 describe('a restore', () => {
-  it.each(['* text=auto\n', '* text eol=crlf\n', ''])('is byte-exact with .gitattributes %j', async (attributes) => {
-    const { project, options } = createProject({ 'lf.txt': 'a\nb\n', 'mixed.txt': 'a\r\nb\n' })
-    git(project, 'config', 'core.autocrlf', 'true')
-    write(project, { '.gitattributes': attributes, 'lf.txt': 'a\nb\nc\n', 'mixed.txt': 'a\r\nb\nc\r\n' })
-    const workspace = await openWorkspace(options)
-    await workspace.start()
-    write(project, { 'lf.txt': 'x', 'mixed.txt': 'x' })
-    await workspace.checkpoint(1, 'one')
+  it.each(['* text=auto\n', '* text eol=crlf\n', ''])(
+    'D10: is byte-exact with .gitattributes %j',
+    async (attributes) => {
+      const { project, options } = createProject({ 'lf.txt': 'a\nb\n', 'mixed.txt': 'a\r\nb\n' })
+      git(project, 'config', 'core.autocrlf', 'true')
+      write(project, { '.gitattributes': attributes, 'lf.txt': 'a\nb\nc\n', 'mixed.txt': 'a\r\nb\nc\r\n' })
+      const workspace = await openWorkspace(options)
+      await workspace.start()
+      write(project, { 'lf.txt': 'x', 'mixed.txt': 'x' })
+      await workspace.checkpoint(1, 'one')
 
-    await restoreFiles(options, { iteration: 0 }, 5)
-    expect(readFileSync(join(project, 'lf.txt'), 'utf8')).toBe('a\nb\nc\n')
-    expect(readFileSync(join(project, 'mixed.txt'), 'utf8')).toBe('a\r\nb\nc\r\n')
-  })
+      await restoreFiles(options, { iteration: 0 }, 5)
+      expect(readFileSync(join(project, 'lf.txt'), 'utf8')).toBe('a\nb\nc\n')
+      expect(readFileSync(join(project, 'mixed.txt'), 'utf8')).toBe('a\r\nb\nc\r\n')
+    },
+  )
 
-  it('names a ref that exists even if nothing changed since the last checkpoint', async () => {
+  it('D16: names a ref that exists even if nothing changed since the last checkpoint', async () => {
     const { project, options } = createProject()
     const workspace = await openWorkspace(options)
     await workspace.start()
@@ -247,7 +226,11 @@ describe('a restore', () => {
     await workspace.checkpoint(1, 'one')
     // The blob that iteration 0 needs is gone.
     const blob = git(nested, 'rev-parse', 'refs/ralph/s/0:x.txt')
-    rmSync(join(nested, '.git', 'objects', blob.slice(0, 2), blob.slice(2)))
+    const stores = readdirSync(join(options.sprintDir, 'checkpoints'))
+    const copies = stores.map((name) =>
+      join(options.sprintDir, 'checkpoints', name, 'objects', blob.slice(0, 2), blob.slice(2)),
+    )
+    for (const path of copies) rmSync(path, { force: true })
 
     await expect(restoreFiles(options, { iteration: 0 }, 5)).rejects.toMatchObject({ code: 'CHECKPOINT_FAILED' })
     expect(readFileSync(join(project, 'a.txt'), 'utf8')).toBe('one')

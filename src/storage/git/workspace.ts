@@ -2,15 +2,21 @@ import { join, relative } from 'node:path'
 import { errorMessage } from '../../contract/errors.ts'
 import { statTree } from '../../platform/files/files.ts'
 import type { ProjectWorkspace } from '../../runtime/ports.ts'
+import { decodePath } from './byte-paths.ts'
 import { forgetCheckpoints, recordCheckpoint } from './checkpoint-log.ts'
-import { commitCheckpoint, resetCheckpoints, type StoredCheckpoint } from './checkpoints.ts'
+import { commitCheckpoint, resetCheckpoints, type Checkpoint, type StoredCheckpoint } from './checkpoints.ts'
 import { findRepositories, hashParts, readHead, type Repository, type WorkspaceOptions } from './repositories.ts'
-import { writeWorkTree, type StoredTree } from './work-tree.ts'
+import { acceptLargeFiles, formatGigabytes } from './large-files.ts'
+import { listLargeFiles, writeWorkTree, type StoredTree } from './work-tree.ts'
 
 export type WorkspaceObserver = {
   readonly now?: () => number
   /** Called once for each file or folder that no checkpoint can contain, with the reason. */
   readonly onSkipped?: (skipped: readonly string[]) => void
+  /** Called once for each reason why the user's repository does not show a checkpoint that the store has. */
+  readonly onUnpinned?: (reason: string) => void
+  /** Called while the files before the first iteration are stored, if there are many. */
+  readonly onProgress?: (text: string) => void
   /** Changes whenever a program starts or ends; undefined while one runs. Absent: files may change at any moment. */
   readonly activity?: () => number | undefined
 }
@@ -22,7 +28,8 @@ export async function openWorkspace(
 ): Promise<ProjectWorkspace> {
   const { sprintDir } = options
   const trees = createTreeMemory(observer)
-  const notifySkipped = createSkippedNotice(observer)
+  const notifySkipped = notifyOnce((skipped) => observer.onSkipped?.(skipped))
+  const notifyUnpinned = notifyOnce((reasons) => observer.onUnpinned?.(reasons.join('; ')))
   const storeAll = async (iteration: number, store: (repository: Repository) => Promise<StoredCheckpoint>) => {
     const repositories = await findRepositories(options)
     if (repositories.length === 0) return []
@@ -31,6 +38,7 @@ export async function openWorkspace(
       const nested = repositories.map(({ root }) => relative(options.project, root)).filter((path) => isInside(path))
       await recordCheckpoint(sprintDir, { iteration, ...(nested.length > 0 && { nested }) })
       notifySkipped(stored.flatMap(({ skipped }) => skipped))
+      notifyUnpinned(stored.flatMap(({ unpinned }) => unpinned ?? []))
       return stored
     } catch (error) {
       await recordCheckpoint(sprintDir, { iteration, error: errorMessage(error) }).catch(() => {})
@@ -45,15 +53,28 @@ export async function openWorkspace(
     },
     start: async () => {
       await forgetCheckpoints(sprintDir)
-      await storeAll(0, (repository) => resetCheckpoints(repository, (observer.now ?? Date.now)()))
+      await storeAll(0, (repository) =>
+        resetCheckpoints(repository, { now: (observer.now ?? Date.now)(), onProgress: observer.onProgress }),
+      )
     },
     checkpoint: async (iteration, message) => {
       const stored = await storeAll(iteration, (repository) =>
-        commitCheckpoint(repository, { name: String(iteration), message }, trees.recall(repository)),
+        storeCheckpoint(repository, { name: String(iteration), message }, trees),
       )
       return stored.find(({ isNew }) => isNew)?.commit
     },
   }
+}
+
+/** Uses the tree of a fingerprint right before it, and keeps its own for the next one: scanning a large repository takes long. */
+async function storeCheckpoint(
+  repository: Repository,
+  checkpoint: Checkpoint,
+  trees: TreeMemory,
+): Promise<StoredCheckpoint> {
+  const tree = trees.recall(repository) ?? (await writeWorkTree(repository))
+  trees.store(repository, tree)
+  return commitCheckpoint(repository, checkpoint, tree)
 }
 
 const isInside = (path: string): boolean => path !== '' && !path.startsWith('..')
@@ -63,7 +84,7 @@ type TreeMemory = {
   readonly recall: (repository: Repository) => StoredTree | undefined
 }
 
-/** Remembers the trees of the last fingerprint for a checkpoint right after it: scanning a large repository takes seconds. */
+/** Remembers the last tree of each repository until a program starts or ends. */
 function createTreeMemory({ activity = () => undefined }: WorkspaceObserver): TreeMemory {
   const known = new Map<string, { readonly at: number | undefined; readonly tree: StoredTree }>()
   return {
@@ -75,26 +96,49 @@ function createTreeMemory({ activity = () => undefined }: WorkspaceObserver): Tr
   }
 }
 
-function createSkippedNotice({ onSkipped }: WorkspaceObserver): (skipped: readonly string[]) => void {
+/** Passes each text on once. */
+function notifyOnce(notify: (texts: readonly string[]) => void): (texts: readonly string[]) => void {
   const known = new Set<string>()
-  return (skipped) => {
-    const unknown = skipped.filter((path) => !known.has(path))
-    for (const path of unknown) known.add(path)
-    if (unknown.length > 0) onSkipped?.(unknown)
+  return (texts) => {
+    const unknown = texts.filter((text) => !known.has(text))
+    for (const text of unknown) known.add(text)
+    if (unknown.length > 0) notify(unknown)
   }
 }
 
-/** A repository that the agent broke, so that git cannot read it, is treated like any other folder. */
+/**
+ * If git cannot read the files, times and sizes count. If no program ran since the last checkpoint, its tree counts: a change of
+ * the user in between then counts as one of the next iteration.
+ */
 async function describeRepository(
   repository: Repository,
   { sprintDir }: WorkspaceOptions,
   trees: TreeMemory,
 ): Promise<string> {
   try {
-    const stored = await writeWorkTree(repository)
+    const stored = trees.recall(repository) ?? (await writeWorkTree(repository))
     trees.store(repository, stored)
     return `${await readHead(repository)} ${stored.tree}`
   } catch {
     return statTree(repository.root, [sprintDir, join(repository.root, '.git')])
   }
+}
+
+/** A file that no checkpoint will contain unless the user agrees. */
+export type LargeFileQuestion = { readonly name: string; readonly size: string; readonly accept: () => Promise<void> }
+
+/** Untracked files that are too large to be stored without a question. */
+export async function findLargeFileQuestions(options: WorkspaceOptions): Promise<LargeFileQuestion[]> {
+  const repositories = await findRepositories(options)
+  const found = await Promise.all(
+    repositories.map(async (repository) => {
+      const files = await listLargeFiles(repository)
+      return files.map((file) => ({
+        name: relative(options.project, join(repository.root, decodePath(file.path))),
+        size: formatGigabytes(file.bytes),
+        accept: () => acceptLargeFiles(repository, [file]),
+      }))
+    }),
+  )
+  return found.flat()
 }

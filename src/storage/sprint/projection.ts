@@ -4,7 +4,7 @@ import { replaceIfUnchanged } from '../../platform/files/atomic-file.ts'
 import { exists, isNoSpaceError } from '../../platform/files/files.ts'
 import { EditWatch, type DetectedEdit, type EditBaseline } from '../edits/edit-watch.ts'
 import { noop, serialize } from '../../platform/async.ts'
-import { formatProgress } from '../state/progress-file.ts'
+import { formatProgressBytes } from '../state/progress-file.ts'
 import { progressPath } from '../state/sprint-folder.ts'
 
 /** Writes a short sprint's changes at once, a fast one's once a second. */
@@ -101,7 +101,8 @@ function createProgressPage(file: string, before: EditBaseline, redact: Redact) 
       const isThere = exists(file)
       const progress = latest ?? (isThere ? undefined : shown)
       if (!progress) return 'done'
-      const replaced = await replaceIfUnchanged(file, formatProgress(progress), isThere ? watch.signature() : undefined)
+      const bytes = formatProgressBytes(progress)
+      const replaced = await replaceIfUnchanged(file, bytes, isThere ? watch.signature() : undefined)
       if (replaced === 'touched') return 'again'
       if (latest === progress) latest = undefined
       shown = progress

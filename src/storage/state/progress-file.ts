@@ -6,7 +6,7 @@ import { readTextIfExists } from '../../platform/files/files.ts'
 import { readSeedFile } from './read-seed.ts'
 import { encodeShownProgress, omitDerivedFields } from './shown-progress.ts'
 import { progressPath } from './sprint-folder.ts'
-import { formatYaml } from './yaml-text.ts'
+import { formatYaml, formatYamlBytes } from './yaml-text.ts'
 
 const header = '# Written by Ralph; what the fields mean: docs/reference/progress-yaml.md\n'
 
@@ -63,3 +63,7 @@ export const writeProgressFile = (sprintDir: string, progress: Progress): Promis
 
 /** The text of PROGRESS.yaml. Reuses the text of parts that have not changed. */
 export const formatProgress = (progress: Progress): string => header + formatYaml(encodeShownProgress(progress))
+
+/** The same as bytes, for a file that is written after every iteration. */
+export const formatProgressBytes = (progress: Progress): Buffer =>
+  formatYamlBytes(encodeShownProgress(progress), header)

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { formatYaml } from './yaml-text.ts'
+import { formatYaml, formatYamlBytes } from './yaml-text.ts'
 
 const back = (value: object): unknown => parse(formatYaml(value))
 
@@ -176,3 +176,42 @@ steps:
 
 /** JSON has only one zero. */
 const withoutNegativeZero = (value: object): unknown => JSON.parse(JSON.stringify(value))
+
+describe('the bytes of a map with long lists', () => {
+  const item = fc.record({ id: fc.string(), done: fc.boolean() }).map((value) => Object.freeze(value))
+
+  it('are those of its text, also after items were changed, added, removed and moved', () => {
+    const change = fc.record({
+      at: fc.nat(400),
+      removed: fc.integer({ min: 0, max: 3 }),
+      added: fc.array(item, { maxLength: 3 }),
+    })
+    fc.assert(
+      fc.property(fc.array(item, { minLength: 120, maxLength: 400 }), fc.array(change), (first, changes) => {
+        let items: readonly object[] = first
+        for (const { at, removed, added } of [{ at: 0, removed: 0, added: [] }, ...changes]) {
+          items = items.toSpliced(at, removed, ...added)
+          const map = { rev: 1, none: undefined, items, empty: [], last: { of: 'all' } }
+          expect(formatYamlBytes(map).toString()).toBe(formatYaml(map))
+        }
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('are formatted again only where an item has changed', () => {
+    const texts: string[] = []
+    const counted = (id: number) => ({
+      get id() {
+        texts.push(String(id))
+        return id
+      },
+    })
+    const items = Array.from({ length: 1000 }, (_, id) => counted(id))
+    formatYamlBytes({ items })
+    texts.length = 0
+    formatYamlBytes({ items: items.with(500, counted(5000)) })
+
+    expect(new Set(texts)).toEqual(new Set(['5000']))
+  })
+})
