@@ -32,13 +32,13 @@ export async function measure({ iterations = option('iterations', 300), rounds =
   const disk = await measureIn(diskFolder(), { iterations, rounds })
   const diskWall = disk.ours.wall - disk.bare.wall
   return [
-    row(`iteration, CPU above a bare loop (agent in ${agent})`, ours.cpu - bare.cpu, 'ms', { atMost: 5 }),
+    row(`iteration, CPU above a bare loop (agent in ${agent})`, ours.cpu - bare.cpu, 'ms', { atMost: 3 }),
     ratio,
-    row('iteration, wall time above a bare loop, synced to this disk', diskWall, 'ms', { atMost: 10 }),
+    row('iteration, wall time above a bare loop, synced to this disk', diskWall, 'ms', { atMost: 3 }),
     row('iteration, CPU above a bare loop, with what this disk takes', disk.ours.cpu - disk.bare.cpu, 'ms'),
     row('iteration, interval of the bare loop', disk.bare.wall, 'ms'),
     row('iteration, interval of `ralph run`', disk.ours.wall, 'ms'),
-    row(`memory, most in ${iterations} iterations`, inMemory.memory, 'MB', { atMost: 70 }),
+    row(`memory, most in ${iterations} iterations`, inMemory.memory, 'MB', { atMost: 60 }),
   ]
 }
 

@@ -31,6 +31,8 @@ const bundled = [
   'pg',
   '@dbos-inc/dbos-sdk',
   '@peculiar/x509',
+  // Shares reflect-metadata with x509: a second copy of it throws.
+  '@simplewebauthn/server',
   'hono',
   '@hono/node-server',
   'ws',

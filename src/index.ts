@@ -33,7 +33,7 @@ export { Sprint } from './contract/sprint.ts'
 export { Duration, formatDuration, formatTimestamp, parseDuration, Timestamp } from './contract/time.ts'
 export { Workflow } from './contract/workflow.ts'
 
-export { compile } from './compiler/compile.ts'
+export { compile, type CompilerConfig, type CompilerResult } from './seed-compile.ts'
 export type { CompileInput, CompileResult, KnownAgent } from './compiler/resolve/compilation.ts'
 export { formatDiagnostic, type Diagnostic, type Source } from './compiler/parse/diagnostics.ts'
 
@@ -73,6 +73,7 @@ export {
   validateSprintDefinition,
   validateWorkflowDefinition,
   type CompiledProgress,
+  type CompiledTopPhase,
   type CompilerError,
   type CurrentPointer,
   type DynamicStep,
@@ -84,6 +85,10 @@ export {
   type RalphConfig,
   type RalphExitInfo,
   type SprintDefinition,
+  type SprintStats,
+  type SprintStep,
   type WorkflowDefinition,
+  type WorkflowPhase,
 } from './seed-names.ts'
-export { readProgress, runRalphLoop, runStandardLoop, type LoopOptions } from './seed-loops.ts'
+export { readProgress, runRalphLoop, runStandardLoop, type LoopOptions, type PortedLoopOptions } from './seed-loops.ts'
+export type { ProgramRunOptions } from './cli/run/run-in-program.ts'

@@ -2,7 +2,7 @@
 
 import type { z } from 'zod'
 import type { ErrorCode } from './contract/errors.ts'
-import type { ParallelTask as ParallelTaskSchema } from './contract/phases.ts'
+import type { CompiledPhase, ParallelTask as ParallelTaskSchema, Phase } from './contract/phases.ts'
 import type { Progress } from './contract/progress.ts'
 import type { Sprint } from './contract/sprint.ts'
 import type { Workflow } from './contract/workflow.ts'
@@ -13,82 +13,113 @@ import { validateWorkflow } from './compiler/validate.ts'
 export type PhaseStatus = 'pending' | 'in-progress' | 'completed' | 'failed' | 'blocked' | 'skipped'
 export type ParallelTaskStatus = 'running' | 'completed' | 'failed'
 
+// Fields are not readonly, as in the seed: the objects belong to the caller.
+
 export interface PerIterationHook {
-  readonly id: string
+  id: string
   /** `plugin:command`, or the name of a workflow in .claude/workflows. */
-  readonly workflow?: string
-  readonly prompt?: string
-  readonly run?: string
+  workflow?: string
+  prompt?: string
+  run?: string
   /** If the agent program does not have the command of `workflow`. */
-  readonly 'fallback-prompt'?: string
+  'fallback-prompt'?: string
   /** true: the next iteration does not wait for it. */
-  readonly parallel: boolean
-  readonly enabled: boolean
-  readonly 'on-fail'?: 'record' | 'feed-back' | 'block'
-  readonly timeout?: string
+  parallel: boolean
+  enabled: boolean
+  'on-fail'?: 'record' | 'feed-back' | 'block'
+  timeout?: string
 }
 
 export interface DynamicStep {
-  readonly id: string
-  readonly prompt: string
+  id: string
+  prompt: string
   /** Ralph writes `pending` and `completed`. */
-  readonly status: PhaseStatus
-  readonly 'added-at': string
-  readonly 'added-in-iteration': number
-  readonly 'completed-at'?: string
-  readonly 'completed-in-iteration'?: number
+  status: PhaseStatus
+  'added-at': string
+  'added-in-iteration': number
+  'completed-at'?: string
+  'completed-in-iteration'?: number
 }
 
 export interface HookTask {
-  readonly iteration: number
-  readonly 'hook-id': string
-  readonly status: ParallelTaskStatus
+  iteration: number
+  'hook-id': string
+  status: ParallelTaskStatus
   /** While it runs. */
-  readonly pid?: number | null
-  readonly transcript?: string
-  readonly 'spawned-at'?: string
-  readonly 'completed-at'?: string
-  readonly 'exit-code'?: number | null
-  readonly error?: string
-  readonly 'cost-usd'?: number | null
+  pid?: number | null
+  transcript?: string
+  'spawned-at'?: string
+  'completed-at'?: string
+  'exit-code'?: number | null
+  error?: string
+  'cost-usd'?: number | null
 }
 
 export interface RalphConfig {
   /** Iterations without pending steps before the agent reflects. */
-  readonly 'idle-threshold'?: number
+  'idle-threshold'?: number
   /** First iteration that may claim the goal. */
-  readonly 'min-iterations'?: number
+  'min-iterations'?: number
 }
 
 /** All null until the goal is reached. */
 export interface RalphExitInfo {
-  readonly 'detected-at'?: string | null
-  readonly iteration?: number | null
-  readonly 'final-summary'?: string | null
+  'detected-at'?: string | null
+  iteration?: number | null
+  'final-summary'?: string | null
 }
 
 /** A file in .claude/workflows. */
 export type WorkflowDefinition = z.input<typeof Workflow>
 
+/** A phase of a workflow. */
+export type WorkflowPhase = z.input<typeof Phase>
+
 /** SPRINT.yaml. */
 export type SprintDefinition = z.input<typeof Sprint>
 
+/** A step of SPRINT.yaml: its text, or a map with `prompt`. */
+export type SprintStep = NonNullable<SprintDefinition['steps']>[number]
+
 /** Position by index, from 0: in ralph mode `step` is the next pending one of `dynamic-steps`. */
-export type CurrentPointer = NonNullable<z.input<typeof Progress>['current']>
+export type CurrentPointer = NonNullable<ProgressFile['current']>
 
 /** A phase or an item with `parallel: true` that has started. */
 export type ParallelTask = z.input<typeof ParallelTaskSchema>
 
-/** PROGRESS.yaml. */
-export type CompiledProgress = z.input<typeof Progress> & {
-  readonly current: CurrentPointer
-  readonly 'parallel-tasks': readonly ParallelTask[]
+/** A phase in PROGRESS.yaml, with its own prompt or with steps. */
+export type CompiledTopPhase = z.input<typeof CompiledPhase>
+
+export type SprintStats = Partial<ProgressFile['stats']>
+
+type ProgressFile = z.input<typeof Progress>
+
+/** PROGRESS.yaml: the fields of the seed, and those that Ralph adds. */
+export interface CompiledProgress extends Partial<Omit<ProgressFile, keyof SeedProgress>>, SeedProgress {}
+
+interface SeedProgress {
+  'sprint-id': string
+  status: ProgressFile['status']
+  /** Absent in ralph mode. */
+  phases?: CompiledTopPhase[]
+  current: CurrentPointer
+  stats: SprintStats
+  'parallel-tasks'?: ParallelTask[]
+  mode?: 'standard' | 'ralph'
+  goal?: string
+  'dynamic-steps'?: DynamicStep[]
+  'hook-tasks'?: HookTask[]
+  'per-iteration-hooks'?: PerIterationHook[]
+  ralph?: RalphConfig
+  'ralph-exit'?: RalphExitInfo
 }
 
 export interface CompilerError {
-  readonly code: ErrorCode
-  readonly message: string
-  readonly hint?: string
+  code: ErrorCode
+  message: string
+  hint?: string
+  /** `file:line:column`, for files. */
+  path?: string
 }
 
 /** Applies the overrides of SPRINT.yaml to the hooks of a workflow; ids without a hook are ignored. */

@@ -7,6 +7,7 @@ import { parse } from 'yaml'
 import { z } from 'zod'
 import { compile } from '../src/compiler/compile.ts'
 import { ralphProgram, root } from './support/paths.ts'
+import { createTestSprint } from './support/sprint.ts'
 
 const read = (...names: readonly string[]): string => readFileSync(join(root, 'plugin', ...names), 'utf8')
 
@@ -86,6 +87,37 @@ it('has a skill whose example compiles', () => {
 it('has the commands, and its page names them', () => {
   expect(new Set(names)).toEqual(new Set(Object.keys(expected)))
   expect(names.filter((name) => !read('README.md').includes(`/ralph-mode:${name}`))).toEqual([])
+})
+
+describe('ralph plugin', () => {
+  it('writes nothing without a yes, and removes everything that it wrote', async () => {
+    const sprint = await createTestSprint()
+    const before = await sprint.contents()
+
+    expect(await sprint.ralph('plugin', 'install')).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('plugin install asks before it changes 13 files'),
+    })
+    expect(await sprint.contents()).toEqual(before)
+    expect(await sprint.ralph('plugin', 'install', '--yes')).toMatchObject({ exitCode: 0 })
+    expect(sprint.has('.claude/commands/run-sprint.md')).toBe(true)
+    expect((await sprint.ralph('plugin', 'install', '--yes')).stdout).toBe('nothing to do\n')
+    expect(await sprint.ralph('plugin', 'remove', '--yes')).toMatchObject({ exitCode: 0 })
+    expect(Object.keys(await sprint.contents())).toEqual([...Object.keys(before), '.claude'].toSorted())
+  })
+
+  it('keeps what the user wrote or edited, and says so', async () => {
+    const sprint = await createTestSprint({ files: { '.claude/commands/add-step.md': 'my own\n' } })
+    const install = await sprint.ralph('plugin', 'install', '--yes')
+    const edited = `${await sprint.read('.claude/commands/run-sprint.md')}Be brief.\n`
+    await sprint.write('.claude/commands/run-sprint.md', edited)
+
+    expect(install.exitCode).toBe(1)
+    expect(install.stdout).toContain('.claude/commands/add-step.md kept: Ralph did not write it')
+    expect((await sprint.ralph('plugin', 'remove', '--yes')).stdout).toContain('run-sprint.md kept: you edited it')
+    expect(await sprint.read('.claude/commands/run-sprint.md')).toBe(edited)
+    expect(await sprint.read('.claude/commands/add-step.md')).toBe('my own\n')
+  })
 })
 
 describe.each(Object.entries(expected))('/%s', (name, command) => {

@@ -9,20 +9,13 @@ import {
   validatePerIterationHook,
   validateSprintDefinition,
   validateWorkflowDefinition,
-  type CompiledProgress,
-  type DynamicStep,
-  type HookTask,
-  type LoopOptions,
   type PerIterationHook,
-  type RalphConfig,
-  type RalphExitInfo,
-  type SprintDefinition,
+  type PortedLoopOptions,
   type WorkflowDefinition,
 } from 'ralph-mode'
 import { createClient } from 'ralph-mode/client'
-import { describe, expect, expectTypeOf, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createTestSprint } from './support/sprint.ts'
-import type * as Seed from './support/seed-004.ts'
 import { root } from './support/paths.ts'
 
 const learning: PerIterationHook = {
@@ -31,31 +24,6 @@ const learning: PerIterationHook = {
   parallel: true,
   enabled: false,
 }
-
-describe('the types of seed 004 (rows 15, 223-230, 261-264, 266)', () => {
-  it('accept what is typed as in the seed', () => {
-    expectTypeOf<Seed.PerIterationHook>().toExtend<PerIterationHook>()
-    expectTypeOf<Seed.DynamicStep>().toExtend<DynamicStep>()
-    expectTypeOf<Seed.RalphConfig>().toExtend<RalphConfig>()
-    expectTypeOf<Seed.WorkflowDefinition>().toExtend<WorkflowDefinition>()
-    expectTypeOf<Seed.SprintDefinition>().toExtend<SprintDefinition>()
-  })
-
-  it('give what the seed reads', () => {
-    expectTypeOf<PerIterationHook>().toExtend<Seed.PerIterationHook>()
-    expectTypeOf<DynamicStep>().toExtend<Seed.DynamicStep>()
-    expectTypeOf<RalphConfig>().toExtend<Seed.RalphConfig>()
-    expectTypeOf<HookTask['hook-id']>().toEqualTypeOf<string>()
-    expectTypeOf<RalphExitInfo['final-summary']>().toEqualTypeOf<string | null | undefined>()
-    expectTypeOf<CompiledProgress>().toExtend<Seed.CompiledProgress>()
-    expectTypeOf<HookTask>().toExtend<Seed.HookTask>()
-    expectTypeOf<RalphExitInfo>().toExtend<Seed.RalphExitInfo>()
-    expectTypeOf<CompiledProgress['sprint-id']>().toEqualTypeOf<string>()
-    expectTypeOf<CompiledProgress['mode']>().toEqualTypeOf<'standard' | 'ralph'>()
-    expectTypeOf<CompiledProgress['dynamic-steps'][number]['added-in-iteration']>().toEqualTypeOf<number>()
-    expectTypeOf<CompiledProgress['hook-tasks'][number]['hook-id']>().toEqualTypeOf<string>()
-  })
-})
 
 it('merges hooks as the function of 004:244-256 does (row 237)', () => {
   const custom = { ...learning, id: 'custom' }
@@ -115,22 +83,17 @@ describe('validation (rows 241-245)', () => {
   })
 })
 
-describe('the loop of 001:399-409 (row 147)', () => {
-  it('is chosen by the mode in PROGRESS.yaml', async () => {
-    const sprint = await createTestSprint()
-    await sprint.compile()
-    const progress = await readProgress(sprint.at('s', 'PROGRESS.yaml'))
+it('takes ports of the caller, and refuses a sprint in the other mode', async () => {
+  const sprint = await createTestSprint()
+  await sprint.compile()
 
-    expect(progress.mode ?? 'standard').toBe('ralph')
-    await expect(runStandardLoop(sprint.at('s'), unusedOptions)).rejects.toMatchObject({ code: 'USAGE' })
-    await expect(runRalphLoop(sprint.at('nothing'), unusedOptions)).rejects.toMatchObject({
-      code: 'PROGRESS_NOT_FOUND',
-    })
-  })
+  expect((await readProgress(sprint.at('s', 'PROGRESS.yaml'))).mode).toBe('ralph')
+  await expect(runStandardLoop(sprint.at('s'), unusedPorts)).rejects.toMatchObject({ code: 'USAGE' })
+  await expect(runRalphLoop(sprint.at('nothing'), unusedPorts)).rejects.toMatchObject({ code: 'PROGRESS_NOT_FOUND' })
 })
 
 /** The calls fail before they use a port. */
-const unusedOptions: LoopOptions = {
+const unusedPorts: PortedLoopOptions = {
   get ports(): never {
     throw new Error('unused')
   },

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { newUuid } from '../platform/uuid.ts'
 import type { Database } from './database/database.ts'
 import { createEventStreams } from './http/streams/event-streams.ts'
@@ -15,6 +16,8 @@ import { originAddresses, loopbackAddresses, type Addresses } from './http/guard
 import { agentHandlers } from './http/handlers/agents.ts'
 import { machineGrantHandlers } from './http/handlers/machine-grants.ts'
 import { budgetHandlers } from './http/handlers/budgets.ts'
+import { passkeyHandlers } from './http/handlers/passkeys.ts'
+import { createPasskeys } from './http/passkeys.ts'
 import { operationHandlers } from './http/handlers/operations.ts'
 import { peopleHandlers } from './http/handlers/people.ts'
 import { sprintHandlers } from './http/handlers/sprints.ts'
@@ -51,12 +54,15 @@ export async function serveHttp(
   const own: { addresses?: Addresses; origin?: string } = {}
   const ticketAddress: HttpEndpoint['ticketAddress'] = async (...args) =>
     `${own.origin}/sign-in#${await persons.createTicket(...args)}`
+  const passkeys = createPasskeyFinder(database, () => own.origin)
   const app = createApp({
     version,
     secure: tls !== undefined || publicOrigin?.startsWith('https:') === true,
     addresses: () => own.addresses ?? { hosts: new Set(), origins: new Set() },
     identity: persons,
-    handlers: createHandlers(options, { database, box, line, ticketAddress }),
+    handlers: createHandlers(options, { database, box, line, ticketAddress, passkeys }),
+    passkeys,
+    createSession: persons.createSession,
     ...createAccessReaders(database),
     events,
     idempotent: createIdempotency(database, now),
@@ -70,18 +76,17 @@ export async function serveHttp(
     addRoutes: await loadSignInRoutes(options, { people: persons, database, now, newId: newUuid, audit }),
     log: logError,
   })
-  const listening = await listenHttp(app, {
-    host,
-    port,
-    tls,
-    behindProxy,
-    log,
-    authenticates: oidc !== undefined || options.invitations === true,
-  }).catch((error: unknown) => {
+  const stop = () => {
     events.close()
     feed.close()
-    throw error
-  })
+  }
+  const authenticates = oidc !== undefined || options.invitations === true
+  const listening = await listenHttp(app, { host, port, tls, behindProxy, log, authenticates }).catch(
+    (error: unknown) => {
+      stop()
+      throw error
+    },
+  )
   const known = publicOrigin === undefined ? loopbackAddresses(listening.port) : originAddresses(publicOrigin)
   own.addresses = { ...known, hosts: new Set([...known.hosts, ...(options.alsoHosts ?? [])]) }
   own.origin = publicOrigin ?? listening.origin
@@ -90,8 +95,7 @@ export async function serveHttp(
     listening: listening.origin.replace(/\/\/(0\.0\.0\.0|\[::\]):/, '//127.0.0.1:'),
     ticketAddress,
     close: async () => {
-      events.close()
-      feed.close()
+      stop()
       await listening.close()
     },
   }
@@ -102,13 +106,22 @@ type HandlerParts = {
   readonly box: BackendBase['box']
   readonly line: OpenLines
   readonly ticketAddress: HttpEndpoint['ticketAddress']
+  readonly passkeys: AppDeps['passkeys']
 }
+
+function createPasskeyFinder(database: Database, origin: () => string | undefined): AppDeps['passkeys'] {
+  const passkeys = createPasskeys({ database, now, newId: newUuid, origin: () => origin() ?? '' })
+  return () => (hasHostName(origin() ?? 'http://127.0.0.1') ? passkeys : undefined)
+}
+
+/** Browsers bind passkeys to a host name, and an IP address is none. */
+const hasHostName = (origin: string): boolean => isIP(new URL(origin).hostname.replaceAll(/[[\]]/g, '')) === 0
 
 const invitationMs = 3 * 86_400_000
 
 function createHandlers(
   options: BackendOptions,
-  { database, box, line, ticketAddress }: HandlerParts,
+  { database, box, line, ticketAddress, passkeys }: HandlerParts,
 ): AppDeps['handlers'] {
   const { version, project, migrations, place, startDemo } = options
   const demo = startDemo !== undefined
@@ -124,6 +137,7 @@ function createHandlers(
     ...agentHandlers(fleet),
     ...sprintHandlers(fleet),
     ...budgetHandlers(fleet),
+    ...passkeyHandlers(passkeys),
     ...machineRouteHandlers(fleet, admission, version),
     ...machineGrantHandlers(database, now),
     ...operationHandlers({ database, dataFolder, migrations, version, now, newId: newUuid, startDemo, inviteAddress }),

@@ -17,6 +17,7 @@ describe('SPRINT.yaml', () => {
     ['a workflow that is not there', 'workflow: x\n', 'MAIN_WORKFLOW_NOT_FOUND SPRINT.yaml:1:11'],
     ['a workflow outside of its folder', 'workflow: ../../x\n', 'INVALID_WORKFLOW_NAME SPRINT.yaml:1:11'],
     ['an absolute workflow', 'workflow: /etc/passwd\n', 'INVALID_WORKFLOW_NAME SPRINT.yaml:1:11'],
+    ['the fences of Markdown', '```yaml\nworkflow: w\n```\n', 'SPRINT_LOAD_ERROR SPRINT.yaml:1:1'],
     ['no collections', 'workflow: w\n', 'MISSING_COLLECTIONS SPRINT.yaml:1:1'],
     ['empty collections', 'workflow: w\ncollections: {}\n', 'EMPTY_COLLECTIONS SPRINT.yaml:2:14'],
     ['collections that are no map', 'workflow: w\ncollections: 5\n', 'INVALID_COLLECTIONS SPRINT.yaml:2:14'],

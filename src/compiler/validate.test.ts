@@ -19,6 +19,7 @@ describe('a workflow by itself (row 247)', () => {
       'one that uses fields of items that it cannot know',
       'name: W\nphases: [{id: a, for-each: bug, prompt: "{{item.x}} {{bug.y}}"}]\n',
     ],
+    ['one for the items of another', 'name: W\nphases: [{id: a, prompt: "{{item.x}} {{step.prompt}}"}]\n'],
     ['one that refers to others, which are not looked at', 'name: W\nphases: [{id: a, workflow: other}]\n'],
   ])('is valid: %s', (_, text) => {
     expect(validate(text)).toEqual({ valid: true, diagnostics: [] })
@@ -59,5 +60,7 @@ describe('a workflow by itself (row 247)', () => {
 
     expect(listWarnings(validate(text).diagnostics)).toHaveLength(2)
     expect(validate(text, { strict: true }).valid).toBe(false)
+    const outside = 'name: W\nphases: [{id: a, for-each: step, prompt: x}, {id: b, prompt: "{{item.id}}"}]\n'
+    expect(listWarnings(validate(outside).diagnostics)).toHaveLength(1)
   })
 })

@@ -44,6 +44,7 @@ function checkWithPlaceholder(main: LoadedWorkflow, options: ValidateOptions, re
     library: extendLibrary(main, options, tellAboutWorkflow),
     sprintId: 'sprint',
     anyItemField: true,
+    isItemWorkflow: !(main.value.phases ?? []).some(({ forEach }) => forEach !== undefined),
     report: tellAboutWorkflow,
   }
   if (!isGoalDriven(main.value)) expandPhases(compilation)

@@ -1,15 +1,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { stripVTControlCharacters } from 'node:util'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
-import { ralphProgram, root } from '../support/paths.ts'
+import { root } from '../support/paths.ts'
 import { waitUntil } from '../support/sprint.ts'
 import { claude } from './real-agents.ts'
-import { createRealSprint, installed } from './real-sprint.ts'
+import { createRealSprint, type RealSprint } from './real-sprint.ts'
+import { createUser, startClaude } from './real-user.ts'
 import * as scenario from './scenarios.ts'
 
 const runsIt = { calls: [{ run: 'ralph run s --workflows wf --plain' }] }
@@ -35,13 +33,20 @@ it('has no short form without the installation', async () => {
 })
 
 it('installs as a plugin from the marketplace of this repository', async () => {
-  const sprint = await createRealSprint(claude, [runsIt, scenario.claim, { text: 'The sprint is done.' }])
+  const sprint = await createRealSprint(claude, [
+    runsIt,
+    scenario.claim,
+    { text: 'The sprint is done.' },
+    { text: 'Here they are.' },
+  ])
 
   expect(await startClaude(sprint, 'plugin', 'marketplace', 'add', root)).toMatchObject({ exitCode: 0 })
   expect(await startClaude(sprint, 'plugin', 'install', 'ralph-mode@ralph-mode')).toMatchObject({ exitCode: 0 })
   const { exitCode } = await startClaude(sprint, '-p', '/ralph-mode:run-sprint s')
+  await startClaude(sprint, '-p', '/ralph-mode:help')
 
   expect({ exitCode, status: (await sprint.progress()).status }).toEqual({ exitCode: 0, status: 'completed' })
+  expect(sprint.model.requests.at(-1)?.text).toContain('create a sprint for a goal, review it, then run it')
 })
 
 /** What each command says to the model, and what of its arguments. */
@@ -70,14 +75,31 @@ it.each(cases)('runs /%s %s with -p', async (command, args, says) => {
   expect(request?.text).toContain(`Given: ${args}`)
 })
 
-it('runs /run-sprint and /sprint-status as typed in a terminal', async () => {
-  const sprint = await createRealSprint(claude, [
-    runsIt,
-    scenario.claim,
-    { text: 'The sprint is done.' },
-    { text: 'It is completed.' },
-  ])
+it('runs every command as typed in a terminal', async () => {
+  const answers = cases.map(([command]) => ({ text: `Answered ${command}.` }))
+  const sprint = await createRealSprint(claude, [runsIt, scenario.claim, { text: 'The sprint is done.' }, ...answers])
   await sprint.ralph('plugin', 'install', '--yes')
+  await acceptDialogs(sprint)
+  const terminal = await typeIntoClaude(sprint)
+
+  await terminal.sees('for agents')
+  await terminal.enter('/run-sprint s')
+  await terminal.sees('The sprint is done.')
+  expect((await sprint.progress()).status).toBe('completed')
+  for (const [command, args] of cases) {
+    await terminal.enter(`/${command} ${args}`)
+    await terminal.sees(`Answered ${command}.`)
+  }
+
+  const requests = sprint.model.requests.map(({ text: request }) => request)
+  const says = ['Start it in the background with the Bash tool', ...cases.map(([, , text]) => text)]
+  expect(says.filter((text) => !requests.some((request) => request.includes(text)))).toEqual([])
+  const argumentLines = cases.map(([, args]) => `Given: ${args}`)
+  expect(argumentLines.filter((text) => !requests.some((request) => request.includes(text)))).toEqual([])
+})
+
+/** What a user has answered once: theme, key, trust in the folder. */
+async function acceptDialogs(sprint: RealSprint) {
   const trusted = {
     hasTrustDialogAccepted: true,
     hasCompletedProjectOnboarding: true,
@@ -91,46 +113,6 @@ it('runs /run-sprint and /sprint-status as typed in a terminal', async () => {
     projects: { [sprint.at()]: trusted },
   }
   await sprint.write('../home/.claude.json', JSON.stringify(known))
-  const terminal = await typeIntoClaude(sprint)
-
-  await terminal.sees('for agents')
-  await terminal.enter('/run-sprint s')
-  await waitUntil(
-    'the sprint to be done',
-    async () => sprint.has('s/PROGRESS.yaml') && (await sprint.progress()).status === 'completed',
-  )
-  await terminal.sees('The sprint is done.')
-  await terminal.enter('/sprint-status')
-  await terminal.sees('It is completed.')
-
-  const requests = sprint.model.requests.map(({ text: request }) => request)
-  expect(requests.some((request) => request.includes('Start it in the background with the Bash tool'))).toBe(true)
-  expect(requests.some((request) => request.includes('All sprints of this project'))).toBe(true)
-})
-
-type RealSprint = Awaited<ReturnType<typeof createRealSprint>>
-
-/** The environment of a user with `ralph` on PATH. */
-async function createUser(sprint: RealSprint) {
-  const folder = await installed('claude')
-  await sprint.write('../path/ralph', `#!/bin/sh\nexec '${process.execPath}' '${ralphProgram}' "$@"\n`)
-  await chmod(sprint.at('../path/ralph'), 0o755)
-  const env = {
-    PATH: [sprint.at('../path'), folder, dirname(process.execPath), '/usr/bin', '/bin'].join(':'),
-    HOME: sprint.at('../home'),
-    TMPDIR: sprint.at('../tmp'),
-    IS_SANDBOX: '1',
-    ...claude.env?.(sprint.model.url),
-  }
-  return { program: join(folder, 'claude'), options: { cwd: sprint.at(), env } }
-}
-
-/** Starts the real program as a user would. */
-async function startClaude(sprint: RealSprint, ...args: readonly string[]) {
-  const { program, options } = await createUser(sprint)
-  const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
-  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
-  return { exitCode: child.exitCode, stdout, stderr }
 }
 
 /** The real program in a terminal (a pty, by `script`). */
@@ -155,8 +137,10 @@ async function typeIntoClaude(sprint: RealSprint) {
     sees: (words: string) => waitUntil(`"${words}" on the terminal`, () => squeeze(shown).includes(squeeze(words))),
     /** Enter is a key of its own: the program takes a line that comes at once for pasted text. */
     async enter(line: string) {
+      const before = shown.length
       child.stdin.write(line)
-      await pause(1500)
+      await waitUntil(`"${line}" to be echoed`, () => squeeze(shown.slice(before)).includes(squeeze(line)))
+      await pause(100)
       child.stdin.write('\r')
     },
   }

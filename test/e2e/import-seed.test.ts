@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createTestSprint, type TestSprint } from '../support/sprint.ts'
+import { parse } from 'yaml'
+import { createTestSprint, type RawProgress, type TestSprint } from '../support/sprint.ts'
 import { root } from '../support/paths.ts'
 
 const fixture = (name: string): string => readFileSync(join(root, 'test/fixtures/seeds', name), 'utf8')
@@ -151,4 +152,11 @@ it('makes a new sprint from such a file, with its history (ralph init --from)', 
   expect(await sprint.read(`${folder}/SPRINT.yaml`)).toContain('Build authentication system with JWT tokens.')
   const shown: StatusJson = JSON.parse((await sprint.ralph('status', folder, '--json')).stdout)
   expect(shown.progress.stats['current-iteration']).toBe(2)
+
+  await sprint.ralph('compile', folder)
+  const compiled: RawProgress = parse(await sprint.read(`${folder}/PROGRESS.yaml`))
+  expect(compiled.ralph).toMatchObject({ 'idle-threshold': 3, 'min-iterations': 10 })
+  expect(compiled['per-iteration-hooks'].filter(({ enabled }) => enabled)).toMatchObject([
+    { id: 'learning', prompt: '/m42-signs:extract $ITERATION_TRANSCRIPT\n' },
+  ])
 })

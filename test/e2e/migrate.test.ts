@@ -21,12 +21,17 @@ type Migration = {
   readonly workflows: readonly { readonly diagnostics: readonly { readonly code: string }[] }[]
 }
 
+const withUnknownFields = fixture('001-progress.yaml').replace(
+  'dynamic-steps:\n  - ',
+  'operator-notes: keep me\ndynamic-steps:\n  - owner: Ann\n    ',
+)
+
 /** A project with sprints of m42, one of them half migrated. */
 const project = {
   '.claude/workflows/release.yaml':
     'name: Release\norchestration: { enabled: false }\nmystery: 1\nphases:\n  - { id: prepare, prompt: Prepare }\n',
   '.claude/sprints/2026-01-18_auth-feature/SPRINT.yaml': `${sprintFile}strange: { a: 1 }\n`,
-  '.claude/sprints/2026-01-18_auth-feature/PROGRESS.yaml': `${fixture('001-progress.yaml')}operator-notes: keep me\n`,
+  '.claude/sprints/2026-01-18_auth-feature/PROGRESS.yaml': withUnknownFields,
   '.claude/sprints/2026-01-18_auth-feature/PROGRESS.yaml.checksum': 'abc\n',
   '.claude/sprints/2026-01-18_auth-feature/transcriptions/phase-0.log': 'said\n',
   '.claude/sprints/2026-01-20_new/SPRINT.yaml': sprintFile,
@@ -50,7 +55,7 @@ it('says what it would do first, and writes nothing (dry run)', async () => {
     '.claude/sprints/2026-01-20_new new',
   ])
   expect(found.sprints[0]).toMatchObject({
-    notes: ['not carried over: operator-notes'],
+    notes: ['unknown to Ralph, kept in the copy of the original: operator-notes, dynamic-steps[].owner'],
     kept: ['PROGRESS.yaml.checksum', 'transcriptions'],
   })
   expect(found.workflows[0]?.diagnostics.map(({ code }) => code)).toEqual(['NOT_SUPPORTED', 'UNKNOWN_FIELD'])
@@ -64,6 +69,7 @@ it('imports with --write, deletes nothing, and has nothing left to do the second
   const { exitCode, stdout } = await sprint.ralph('migrate', '--write')
   expect(exitCode).toBe(0)
   expect(stdout).toContain('1 of 2 sprints imported, 0 refused; nothing was deleted')
+  expect(stdout).toContain('/SPRINT.yaml:3:1  warning UNKNOWN_FIELD')
 
   const after = await sprint.contents()
   const dir = '.claude/sprints/2026-01-18_auth-feature'
@@ -121,7 +127,9 @@ it('refuses what it cannot read, with the place, and touches nothing of it', asy
 
   const { exitCode, stdout } = await sprint.ralph('migrate', '--write')
   expect(exitCode).toBe(1)
-  expect(stdout).toContain('PROGRESS_INVALID: is not YAML')
+  expect(stdout).toMatch(
+    /^ {2}\.claude\/sprints\/broken\/PROGRESS\.yaml(?::\d+)* {2}error PROGRESS_INVALID {2}is not YAML/m,
+  )
   expect(await sprint.contents()).toEqual(before)
   expect(await sprint.ralph('migrate', 'nowhere')).toMatchObject({ exitCode: 1 })
 })

@@ -27,10 +27,14 @@ describe('PROGRESS.yaml edited between two runs (row 64)', () => {
     await edit(sprint, ({ 'dynamic-steps': [first] }) => {
       if (first) first.status = 'completed'
     })
+    const before = await sprint.contents()
 
+    expect((await sprint.ralph('prompt', 's')).stdout).toContain('step-1\n\nsecond thing')
+    expect((await sprint.run('--dry-run')).stdout).toContain('step-1\n\nsecond thing')
+    expect(await sprint.contents()).toEqual(before)
     expect(await sprint.run()).toMatchObject({ exitCode: 0 })
-    const [prompt = ''] = await listPrompts(sprint)
-    expect(prompt).toContain('second thing')
+    // The dry run asks the program for its version.
+    expect((await listPrompts(sprint)).at(-1)).toContain('second thing')
     expect((await sprint.iterations())[0]?.step).toBe('step-1')
   })
 

@@ -1,6 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { openSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { onTestFinished } from 'vitest'
 import { ralphProgram } from '../support/paths.ts'
 
@@ -49,12 +48,3 @@ export function createRalphProcess(
       }),
   }
 }
-
-/** A free port. A process that is killed and restarted must get the same one. */
-export const findFreePort = () =>
-  new Promise<number>((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
-    })
-  })

@@ -5,7 +5,8 @@ import { RunningBackend } from '../../src/cli/serve/running-backend.ts'
 import { createClient } from '../../src/client/client.ts'
 import { testPostgres } from '../support/postgres.ts'
 import { createDataFolder, type Kind } from './test-fleet.ts'
-import { createRalphProcess, findFreePort } from './ralph-process.ts'
+import { findFreePort } from '../support/free-port.ts'
+import { createRalphProcess } from './ralph-process.ts'
 import { timeoutOptions } from './real-machines.ts'
 
 export type ServedFleet = Awaited<ReturnType<typeof createServedFleet>>

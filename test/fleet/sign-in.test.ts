@@ -1,8 +1,9 @@
 import { createHash, createSign, generateKeyPairSync, randomUUID } from 'node:crypto'
 import { createServer, get, type Server } from 'node:http'
-import { createServer as aPort, type Server as NetServer } from 'node:net'
+import type { Server as NetServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Backend } from '../../src/backend/open-backend.ts'
+import { findFreePort } from '../support/free-port.ts'
 import { createTestBackend, createApiCaller } from './test-backend.ts'
 
 function listeningPort(server: NetServer): number {
@@ -90,14 +91,6 @@ const navigate = (
         resolve({ status: answer.statusCode ?? 0, cookie, code })
       })
     }).on('error', reject)
-  })
-
-const findFreePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const probe = aPort().listen(0, '127.0.0.1', () => {
-      const port = listeningPort(probe)
-      probe.close(() => resolve(port))
-    })
   })
 
 describe('signing in with an identity provider', () => {

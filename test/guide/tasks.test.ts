@@ -1,10 +1,10 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
+import { findFreePort } from '../support/free-port.ts'
 import { fakeClaude, ralphProgram, root } from '../support/paths.ts'
 import { testPostgres } from '../support/postgres.ts'
 import { waitUntil } from '../support/sprint.ts'
@@ -107,14 +107,6 @@ it.runIf(hasOpenssl)(
   },
   300_000,
 )
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  await new Promise((done) => server.close(done))
-  return typeof address === 'object' && address ? address.port : 0
-}
 
 const sumTest = `import assert from 'node:assert'
 import { test } from 'node:test'

@@ -109,8 +109,9 @@ export async function createTestSprint(setup: Setup = {}) {
   await writeWrapper(base)
   await answer(answers)
 
+  const whole = { ...environment(base), ...env }
   const start = (...args: readonly string[]): RunningRalph => {
-    const process = startRalph(args, at(), { ...environment(base), ...env }, patienceMs)
+    const process = startRalph(args, at(), whole, patienceMs)
     running.add(process)
     return process
   }
@@ -119,6 +120,8 @@ export async function createTestSprint(setup: Setup = {}) {
   const calls = () => readCalls(join(base, 'fake'))
   return {
     at,
+    /** Of the user whose agents are the fake ones. */
+    env: whole,
     state,
     write,
     answer,

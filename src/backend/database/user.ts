@@ -1,7 +1,8 @@
-import { pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
+import { jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import type { z } from 'zod'
+import type { NewPasskeyResponse } from '../../contract/fleet/passkey.ts'
 import type { AccessLevel, TokenScope, UserRole } from '../../contract/fleet/user.ts'
-import { timestampMs } from './columns.ts'
+import { bigintColumn, timestampMs } from './columns.ts'
 
 export const users = pgTable('user', {
   id: uuid('id').primaryKey(),
@@ -28,7 +29,7 @@ export const access = pgTable(
 export const sessions = pgTable('session', {
   hash: text('hash').primaryKey(),
   userId: uuid('user_id').notNull(),
-  signedInBy: text('signed_in_by').$type<'local' | 'oidc'>().notNull(),
+  signedInBy: text('signed_in_by').$type<'local' | 'oidc' | 'passkey'>().notNull(),
   /** At most the scope of the credential that created the session. */
   scope: text('scope').$type<z.output<typeof TokenScope>>().notNull().default('admin'),
   createdAt: timestampMs('created_at').notNull(),
@@ -55,4 +56,26 @@ export const apiTokens = pgTable('api_token', {
   expiresAt: timestampMs('expires_at').notNull(),
   lastUsedAt: timestampMs('last_used_at'),
   revokedAt: timestampMs('revoked_at'),
+})
+
+export const passkeys = pgTable('passkey', {
+  id: uuid('id').primaryKey(),
+  /** The ID that the authenticator gave it. */
+  credentialId: text('credential_id').notNull().unique(),
+  userId: uuid('user_id').notNull(),
+  name: text('name').notNull(),
+  publicKey: text('public_key').notNull(),
+  /** How often the authenticator says it was used; a lower number than before reveals a copy. */
+  counter: bigintColumn('counter').notNull(),
+  transports: jsonb('transports').$type<NewPasskeyResponse['response']['transports']>().notNull(),
+  createdAt: timestampMs('created_at').notNull(),
+  lastUsedAt: timestampMs('last_used_at'),
+})
+
+/** Single use: redeemed by deleting the row. */
+export const passkeyChallenges = pgTable('passkey_challenge', {
+  challenge: text('challenge').primaryKey(),
+  /** The user who adds a passkey; null for a sign-in. */
+  userId: uuid('user_id'),
+  expiresAt: timestampMs('expires_at').notNull(),
 })

@@ -10,7 +10,7 @@ import { meters } from '../meters/meters.ts'
 import { assertPermitted } from './calls/access.ts'
 import type { AuditLog } from './calls/audit.ts'
 import { assertMachineRights } from './calls/machine-access.ts'
-import type { Call, RouteHandlers, ApiCaller } from './calls/call.ts'
+import type { AppRoute, Call, RouteHandlers, ApiCaller } from './calls/call.ts'
 import {
   createCookie,
   createExpiredCookie,
@@ -26,6 +26,7 @@ import type { Idempotent } from './calls/idempotency.ts'
 import { apiDocsStyle, renderApiDocs } from './api-docs.ts'
 import { buildOpenApi } from './openapi.ts'
 import type { RateLimit } from './calls/rate-limit.ts'
+import { requirePasskeys, type Passkeys } from './passkeys.ts'
 import { resolvePeer } from './calls/peer.ts'
 import type { SignInLimit } from './calls/sign-in-limit.ts'
 import { jsonResponse, parseInput, toProblem, problemResponse } from './respond.ts'
@@ -46,6 +47,9 @@ export type AppDeps = {
   readonly secure: boolean
   readonly identity: Authenticator
   readonly handlers: RouteHandlers
+  /** Absent where browsers refuse passkeys: under an IP address. */
+  readonly passkeys: () => Passkeys | undefined
+  readonly createSession: (userId: string, by: 'passkey') => Promise<string>
   /** The caller's access level on the agent in the path; also undefined if the agent does not exist. */
   readonly accessLevel: (who: ApiCaller, ids: Readonly<Record<string, string>>) => Promise<AccessLevel | undefined>
   /** The caller's rights on the machine in the path, or of the agent in the path; undefined if it does not exist. */
@@ -96,8 +100,14 @@ export function createApp(deps: AppDeps): Hono {
   app.post(routes.signIn.path, (c) => signIn(c, deps))
   app.get(routes.waysToSignIn.path, (c) => {
     deps.rateLimit(`public ${readPeer(c, deps)}`, false)
-    return jsonResponse(z.encode(routes.waysToSignIn.response, { organisation: deps.addRoutes !== undefined }))
+    const ways = { organisation: deps.addRoutes !== undefined, passkeys: deps.passkeys() !== undefined }
+    return jsonResponse(z.encode(routes.waysToSignIn.response, ways))
   })
+  app.post(routes.preparePasskeySignIn.path, async (c) => {
+    deps.rateLimit(`public ${readPeer(c, deps)}`, true)
+    return jsonResponse(await requirePasskeys(deps.passkeys).prepareSignIn())
+  })
+  app.post(routes.signInWithPasskey.path, (c) => signInWithPasskey(c, deps))
   app.post(routes.signOut.path, (c) => signOut(c, deps))
   app.get(routes.events.path, async (c) => {
     const who = await authenticate(c, deps)
@@ -131,9 +141,15 @@ const observeRequest: MiddlewareHandler = async (c, next) => {
 }
 
 type HandledRoute = keyof RouteHandlers
-const tableRoutes = Object.keys(routes).filter(
-  (name): name is HandledRoute => !['signIn', 'signOut', 'waysToSignIn', 'events'].includes(name),
-)
+const appRoutes: Readonly<Record<AppRoute, true>> = {
+  signIn: true,
+  signOut: true,
+  waysToSignIn: true,
+  events: true,
+  preparePasskeySignIn: true,
+  signInWithPasskey: true,
+}
+const tableRoutes = Object.keys(routes).filter((name): name is HandledRoute => !(name in appRoutes))
 
 /** Authenticates, authorizes, parses, calls the handler and responds. */
 async function handleCall(name: HandledRoute, c: Context, deps: AppDeps): Promise<Response> {
@@ -213,11 +229,33 @@ async function signIn(c: Context, deps: AppDeps): Promise<Response> {
     const hint = 'tickets work once and for a minute; `ralph serve --ticket` prints a new address'
     throw new RalphError('TICKET_INVALID', 'this ticket is not valid', { hint })
   }
-  const { user, by } = redeemed.who
-  const details = { by: 'ticket', address: readPeer(c, deps) }
+  return respondSignedIn(c, deps, { ...redeemed, by: 'ticket' })
+}
+
+async function signInWithPasskey(c: Context, deps: AppDeps): Promise<Response> {
+  const address = readPeer(c, deps)
+  deps.rateLimit(`public ${address}`, true)
+  const { credential } = parseInput(routes.signInWithPasskey.body, await readJson(c), 'body')
+  const userId = await requirePasskeys(deps.passkeys).signIn(credential)
+  const session = userId === undefined ? undefined : await deps.createSession(userId, 'passkey')
+  const who = session === undefined ? undefined : await deps.identity.bySession(session)
+  if (session === undefined || !who) {
+    await deps.audit.recordRefusal(address, { who: 'unknown', what: 'signInRefused', details: { by: 'passkey' } })
+    throw new RalphError('UNAUTHENTICATED', 'this passkey is not known here', {
+      hint: 'ask an admin for an invitation, sign in with it, and add a passkey under Settings',
+    })
+  }
+  return respondSignedIn(c, deps, { session, who, by: 'passkey' })
+}
+
+type SignedIn = { readonly session: string; readonly who: ApiCaller; readonly by: 'ticket' | 'passkey' }
+
+async function respondSignedIn(c: Context, deps: AppDeps, { session, who, by }: SignedIn): Promise<Response> {
+  const { user } = who
+  const details = { by, address: readPeer(c, deps) }
   await deps.audit.recordEvent({ who: user.name, userId: user.id, what: 'signIn', details })
-  const me = z.encode(routes.signIn.response, { user, signedInBy: by, version: deps.version })
-  return jsonResponse(me, { 'set-cookie': createCookie(redeemed.session, deps.secure) })
+  const me = z.encode(routes.signIn.response, { user, signedInBy: who.by, version: deps.version })
+  return jsonResponse(me, { 'set-cookie': createCookie(session, deps.secure) })
 }
 
 async function signOut(c: Context, deps: AppDeps): Promise<Response> {

@@ -15,11 +15,13 @@ const commandTokenLifetimeMs = 365 * 24 * 3_600_000
 /** Limits how often the last use of a session or token is written. */
 const touchIntervalMs = 60_000
 
+type SignInWay = (typeof sessions.$inferSelect)['signedInBy']
+
 export interface UserAuthentication extends Authenticator {
   /** Creates a one-time ticket for the address that the user opens. Its session has this scope. */
   readonly createTicket: (userId: string, scope: ApiCaller['scope'], lifetimeMs?: number) => Promise<string>
-  /** Creates a session for a user authenticated by the identity provider. */
-  readonly createSession: (userId: string, by: 'local' | 'oidc') => Promise<string>
+  /** Creates a session for a user that the identity provider or a passkey has authenticated. */
+  readonly createSession: (userId: string, by: SignInWay) => Promise<string>
   /** Makes a token that the operator has chosen valid, and the previous one of that name invalid. */
   readonly registerToken: (
     userId: string,
@@ -32,7 +34,7 @@ export interface UserAuthentication extends Authenticator {
 
 /** Authenticates users by cookie or token. Stores only hashes, so a reader of the database cannot sign in with them. */
 export function createAuthentication({ db, transaction }: Database, now: () => number): UserAuthentication {
-  const begin = async (userId: string, by: 'local' | 'oidc', scope: ApiCaller['scope']): Promise<string> => {
+  const begin = async (userId: string, by: SignInWay, scope: ApiCaller['scope']): Promise<string> => {
     const session = generateSecret()
     const at = now()
     await db.delete(sessions).where(lt(sessions.expiresAt, at))

@@ -8,7 +8,7 @@ import { previewIteration } from '../../loop/way-queries.ts'
 import { sharedContextPath } from '../../storage/state/sprint-folder.ts'
 import { defineCommand, parsePositiveNumber } from '../io/command.ts'
 import { findSprint } from '../sprint/find-sprint.ts'
-import { requireProgress } from '../sprint/sprint-state.ts'
+import { loadEditedProgress, progressNotFound } from '../sprint/sprint-state.ts'
 
 export const prompt = defineCommand({
   name: 'prompt',
@@ -30,7 +30,8 @@ export const prompt = defineCommand({
   examples: ['ralph prompt', 'ralph prompt auth --mode reflecting'],
   async run({ values, positionals: [sprintArgument] }, io) {
     const { sprintDir } = await findSprint(sprintArgument, io)
-    const progress = await requireProgress(sprintDir, io)
+    const progress = await loadEditedProgress(sprintDir, io)
+    if (!progress) throw progressNotFound(sprintDir, io)
     const due = choosePrompt(progress, values)
     const shared = await readTextIfExists(sharedContextPath(sprintDir))
     const text = buildIterationPrompt(progress, { ...due, shared, progressFile: join(sprintDir, 'PROGRESS.yaml') })

@@ -10,7 +10,7 @@ import { runInTerminal } from '../run/run-in-terminal.ts'
 import { startInBackground, type RunFlags } from '../run/start-in-background.ts'
 import { compileSprint, printDiagnostics } from '../sprint/compile-sprint.ts'
 import { sprintName } from '../sprint/find-sprint.ts'
-import { loadProgress } from '../sprint/sprint-state.ts'
+import { loadEditedProgress } from '../sprint/sprint-state.ts'
 
 /** Flags of every command that runs a sprint. */
 export const runOptions = {
@@ -135,7 +135,8 @@ async function dryRun(request: SprintRequest, values: RunValues, io: Io): Promis
     if (values.json === true) io.print(JSON.stringify({ valid: false, diagnostics }))
     return 1
   }
-  const current = planned.text === undefined ? ((await loadProgress(planned.sprintDir)) ?? progress) : progress
+  const current =
+    planned.text === undefined ? ((await loadEditedProgress(planned.sprintDir, io)) ?? progress) : progress
   return showDryRun({ sprintDir: planned.sprintDir, progress: current, agent: values.agent, json: values.json }, io)
 }
 

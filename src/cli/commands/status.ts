@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { RalphError } from '../../contract/errors.ts'
 import { HookTask, IterationRecord, Step, type Progress } from '../../contract/progress.ts'
 import { formatTimestamp } from '../../contract/time.ts'
+import { importedClaimReason } from '../../storage/seed/imported-claim.ts'
 import { encodeShownProgress } from '../../storage/state/shown-progress.ts'
 import { createDiskPort } from '../../storage/sprint/disk.ts'
 import { readSprintOwner } from '../../storage/state/sprint-lock.ts'
@@ -129,9 +130,10 @@ function sprintOverviewCells({ dir, progress, error, waiting }: ListedSprint, no
   ]
 }
 
-/** A sprint whose status says running but that has no process was cut off. */
-function describeSprintState({ status: state, parked }: Progress, dir: string, now: number): string {
-  if (state === 'in-progress') return readSprintOwner(dir) === undefined ? 'cut off' : 'running'
+/** A sprint whose status says running but that has no process was cut off, or another program called it completed. */
+function describeSprintState({ status: state, parked, reason }: Progress, dir: string, now: number): string {
+  if (state === 'in-progress' && readSprintOwner(dir) !== undefined) return 'running'
+  if (state === 'in-progress') return reason === importedClaimReason ? 'unconfirmed' : 'cut off'
   if (state === 'parked' && parked && parked.until > now) return `parked, ${formatAge(parked.until - now)} left`
   return state
 }

@@ -8,7 +8,7 @@ import { progressPath, sprintPath } from '../../storage/state/sprint-folder.ts'
 import { readSeedFile } from '../../storage/state/read-seed.ts'
 import { displayPath } from '../io/display-path.ts'
 import type { Io } from '../io/io.ts'
-import { compileInputs } from '../sprint/compile-sprint.ts'
+import { compileInputs, diagnosticLine } from '../sprint/compile-sprint.ts'
 import { compilePlan, type SprintPlan } from '../sprint/compile-plan.ts'
 import { loadProgress } from '../sprint/sprint-state.ts'
 
@@ -80,18 +80,22 @@ async function inspectSprint(dir: string, io: Io): Promise<InspectedSprint> {
     const seed = await readSeedFile(dir)
     const { plan, diagnostics } = await compilePlan({ sprintDir: dir }, io)
     const progress = seed?.progress ?? (await loadProgress(dir))
-    const problems = plan
-      ? listProblems(progress, plan)
-      : diagnostics.filter(isErrorDiagnostic).map(({ message }) => message)
+    const problems = plan ? listProblems(progress, plan) : diagnostics.filter(isErrorDiagnostic).map(diagnosticLine)
     const move = problems.length > 0 ? 'refused' : seed ? 'import' : progress ? 'current' : 'new'
     const sprintId = progress?.sprintId ?? plan?.configured.sprintId
     return { dir, sprintId, move, plan, progress, notes: seed?.notes ?? [], diagnostics, problems, kept }
   } catch (error) {
     if (!(error instanceof RalphError)) throw error
-    const problems = [`${error.code}: ${error.message}`]
+    const problems = [describeRefusal(error, io)]
     const nothing = { sprintId: undefined, plan: undefined, progress: undefined, notes: [], diagnostics: [] }
     return { dir, ...nothing, move: 'refused', problems, kept }
   }
+}
+
+/** One line with place, code, message and what to do. */
+export function describeRefusal({ code, message, place, hint }: RalphError, io: Io): string {
+  const shown = place && { place: { ...place, file: displayPath(place.file, io) } }
+  return diagnosticLine({ severity: 'error', code, message, ...shown, ...(hint !== undefined && { hint }) })
 }
 
 const listProblems = (progress: Progress | undefined, { compiled }: SprintPlan): string[] =>

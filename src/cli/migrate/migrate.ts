@@ -6,7 +6,7 @@ import { defineCommand } from '../io/command.ts'
 import { displayPath } from '../io/display-path.ts'
 import type { Io } from '../io/io.ts'
 import { diagnosticLine } from '../sprint/compile-sprint.ts'
-import { inspectProject, type InspectedProject, type InspectedSprint } from './inspect-project.ts'
+import { describeRefusal, inspectProject, type InspectedProject, type InspectedSprint } from './inspect-project.ts'
 
 export const migrate = defineCommand({
   name: 'migrate',
@@ -55,7 +55,7 @@ async function importSprint(sprint: InspectedSprint, io: Io): Promise<MoveResult
     return { sprint, ...(imported && { copy: imported.copy }) }
   } catch (error) {
     if (!(error instanceof RalphError)) throw error
-    return { sprint: { ...sprint, move: 'refused', problems: [`${error.code}: ${error.message}`] } }
+    return { sprint: { ...sprint, move: 'refused', problems: [describeRefusal(error, io)] } }
   }
 }
 
@@ -99,12 +99,16 @@ function reportLines(
 }
 
 function sprintLines({ sprint, copy }: MoveResult, written: boolean, io: Io): string[] {
-  const { dir, move, progress, notes, problems, kept } = sprint
+  const { dir, move, progress, notes, problems, kept, diagnostics } = sprint
+  // Those of its workflow are listed there.
+  const own = diagnostics.filter(({ place }) => place?.file.startsWith(`${displayPath(dir, io)}/`) === true)
+  const warnings = own.filter((diagnostic) => !isErrorDiagnostic(diagnostic))
   return [
     `${displayPath(dir, io)}  ${describeMove(sprint, written)}`,
     ...(move === 'import' && progress ? [`  ${describeState(sprint)}`] : []),
     ...notes.map((note) => `  ${note}`),
     ...problems.map((problem) => `  ${problem}`),
+    ...warnings.map((warning) => `  ${diagnosticLine(warning)}`),
     ...(copy === undefined ? [] : [`  the original is ${displayPath(copy, io)}`]),
     ...(kept.length > 0 ? [`  not used by Ralph, and left where they are: ${kept.join(', ')}`] : []),
   ]

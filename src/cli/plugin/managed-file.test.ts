@@ -10,7 +10,7 @@ it.each([
   ['edited', markManaged(text).replace('Run it.', 'Run it twice.')],
   ['edited', markManaged(text).replace(/sha256 [0-9a-f]{4}/, 'sha256 0000')],
   ['foreign', text],
-  ['foreign', `${markManaged(text)}more text after the marker\n`],
+  ['edited', `${markManaged(text)}more text after the marker\n`],
 ] as const)('is %s', (state, onDisk) => {
   expect(readManagedState(onDisk, text)).toBe(state)
 })

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
  */
 export type ManagedState = 'missing' | 'current' | 'outdated' | 'edited' | 'foreign'
 
-const marker = /\n<!-- Written by "ralph plugin install"; sha256 ([0-9a-f]{16})\. .* -->\n$/
+const marker = /\n<!-- Written by "ralph plugin install"; sha256 ([0-9a-f]{16})\. .* -->\n/
 
 /** Appends a marker with a digest, by which a later call recognises its own unchanged file. */
 export const markManaged = (text: string): string =>
@@ -16,7 +16,9 @@ export function readManagedState(onDisk: string | undefined, bundled: string): M
   if (onDisk === undefined) return 'missing'
   const found = marker.exec(onDisk)
   if (!found) return 'foreign'
-  if (digest(onDisk.slice(0, found.index)) !== found[1]) return 'edited'
+  const [whole, written] = found
+  const isAtEnd = found.index + whole.length === onDisk.length
+  if (!isAtEnd || digest(onDisk.slice(0, found.index)) !== written) return 'edited'
   return onDisk === markManaged(bundled) ? 'current' : 'outdated'
 }
 

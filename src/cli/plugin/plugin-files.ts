@@ -1,6 +1,13 @@
 import { dirname, join } from 'node:path'
 import { writeFileAtomic } from '../../platform/files/atomic-file.ts'
-import { createFolder, isLink, listFolder, readTextIfExists, removeFile } from '../../platform/files/files.ts'
+import {
+  createFolder,
+  isLink,
+  listFolder,
+  readTextIfExists,
+  removeEmptyFolder,
+  removeFile,
+} from '../../platform/files/files.ts'
 import { pluginPath } from '../io/assets.ts'
 import type { Io } from '../io/io.ts'
 import { markManaged, readManagedState, type ManagedState } from './managed-file.ts'
@@ -43,4 +50,9 @@ export async function writePluginFile({ path, text }: PluginFile): Promise<void>
   await writeFileAtomic(path, markManaged(text))
 }
 
-export const removePluginFile = ({ path }: PluginFile): Promise<void> => removeFile(path)
+/** Also removes the folders that the installation left empty. */
+export async function removePluginFile({ path, command }: PluginFile): Promise<void> {
+  await removeFile(path)
+  const folder = dirname(path)
+  if (removeEmptyFolder(folder) && command === undefined) removeEmptyFolder(dirname(folder))
+}

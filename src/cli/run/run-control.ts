@@ -14,12 +14,11 @@ type RunControlOptions = {
   readonly sprintDir: string
   readonly run: SprintRun
   readonly store: SprintStore
-  readonly view: RunView
+  readonly view: Pick<RunView, 'show'>
 }
 
-/** Accepts every request to a running sprint: signals, commands in other terminals, edits of PROGRESS.yaml. */
+/** Accepts every request to a running sprint: commands in other terminals, edits of PROGRESS.yaml, a file PAUSE. */
 export async function acceptRequests({ sprintDir, run, store, view }: RunControlOptions, io: Io): Promise<() => void> {
-  const stopSignals = handleStopSignals(run, view, io)
   const stopRequests = await watchRequests(sprintDir, (request) => run.send(requestToFact(request, io.now())))
   store.onEdited(({ edits, refused }) => run.send({ type: 'edited', at: io.now(), edits, refused }))
   const checkPauseFile = watchPauseFile(sprintDir, run, view, io)
@@ -30,7 +29,6 @@ export async function acceptRequests({ sprintDir, run, store, view }: RunControl
     void store.checkForEdits().catch(() => {})
   }, pollIntervalMs).unref()
   return () => {
-    stopSignals()
     stopRequests()
     clearInterval(timer)
     void checkSprintFile()
@@ -38,7 +36,7 @@ export async function acceptRequests({ sprintDir, run, store, view }: RunControl
 }
 
 /** An agent may delete the sprint folder. The state is elsewhere, so only SPRINT.yaml would be lost: it is written back. */
-async function watchSprintFile(sprintDir: string, view: RunView): Promise<() => Promise<void>> {
+async function watchSprintFile(sprintDir: string, view: RunControlOptions['view']): Promise<() => Promise<void>> {
   const file = sprintPath(sprintDir)
   const text = await readTextIfExists(file)
   return async () => {
@@ -55,7 +53,7 @@ async function watchSprintFile(sprintDir: string, view: RunView): Promise<() => 
 }
 
 /** A user may put a file called PAUSE into the sprint folder. It stays there until the user removes it. */
-function watchPauseFile(sprintDir: string, run: SprintRun, view: RunView, io: Io): () => void {
+function watchPauseFile(sprintDir: string, run: SprintRun, view: RunControlOptions['view'], io: Io): () => void {
   let isAsked = false
   return () => {
     if (isAsked || !hasPauseFile(sprintDir)) return
@@ -77,7 +75,7 @@ function requestToFact(request: RunRequest, at: number): Fact {
 }
 
 /** The first Ctrl-C pauses after the iteration; a second one, or SIGTERM, ends the attempt immediately. */
-function handleStopSignals(run: SprintRun, view: RunView, io: Io): () => void {
+export function handleStopSignals({ run, view }: Pick<RunControlOptions, 'run' | 'view'>, io: Io): () => void {
   let signalCount = 0
   const onSignal = (name: NodeJS.Signals) => {
     signalCount++

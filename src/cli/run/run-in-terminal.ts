@@ -20,7 +20,7 @@ import { createJsonView, createPlainView, type RunView } from '../view/view.ts'
 import { askQuestion } from './ask-question.ts'
 import { openRun, type OpenedRun, type RunChoices } from './open-run.ts'
 import { recheckLines, recheckSprint } from './recheck.ts'
-import { acceptRequests } from './run-control.ts'
+import { acceptRequests, handleStopSignals } from './run-control.ts'
 import { resumeAfterSignIn } from './sign-in.ts'
 
 export type RunOptions = RunChoices & {
@@ -119,10 +119,12 @@ async function showRun(opened: OpenedRun, options: RunOptions, io: Io): Promise<
   for (const notice of opened.notices) view.show({ type: 'note', ...notice })
   const versions = watchVersions(drivers, view.show, io)
   const run = await opened.start(versions.observe)
+  const stopSignals = handleStopSignals({ run, view }, io)
   const stopListening = await acceptRequests({ sprintDir, run, store, view }, io)
   const stopKeys =
     live && attachKeys({ view: live, run, sprintDir, progress: store.current, leave: () => live.footer(leaveHint) }, io)
   const ended = await run.done.finally(() => {
+    stopSignals()
     stopListening()
     versions.stop()
     stopKeys?.()

@@ -70,6 +70,15 @@ describe('a YAML file', () => {
     })
   })
 
+  it('keeps the thresholds and hooks of the file', () => {
+    const hooks = 'per-iteration-hooks:\n  - { id: learning, prompt: Learn, parallel: true, enabled: true }\n'
+    const { settings } = importPlan('PROGRESS.yaml', `${seed}ralph: { min-iterations: 10, idle-count: 2 }\n${hooks}`)
+    expect(settings).toEqual({
+      ralph: { 'min-iterations': 10 },
+      'per-iteration-hooks': [{ id: 'learning', prompt: 'Learn', parallel: true, enabled: true }],
+    })
+  })
+
   it.each([
     ['without a goal', 'phases: []\n'],
     ['that cannot be parsed', 'a: [\n'],

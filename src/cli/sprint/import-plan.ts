@@ -8,8 +8,15 @@ import { isSeedProgress } from '../../storage/seed/seed-progress.ts'
 export type ImportedPlan = {
   readonly goal: string
   readonly steps: readonly string[]
+  /** Fields of SPRINT.yaml that the file also has. */
+  readonly settings?: ImportedSettings
   /** A PROGRESS.yaml of another program, whose history the first run imports. */
   readonly progress?: string
+}
+
+export type ImportedSettings = {
+  readonly ralph?: Readonly<Record<string, unknown>>
+  readonly 'per-iteration-hooks'?: unknown
 }
 
 /** `prd.json` of snarktank/ralph and ralph-tui: stories with criteria, done when they pass. */
@@ -73,6 +80,8 @@ const GoalFile = z.looseObject({
   goal: z.string().trim().min(1),
   steps: z.array(z.union([z.string(), z.looseObject({ prompt: z.string() })])).optional(),
   'dynamic-steps': z.array(z.looseObject({ prompt: z.string(), status: z.string().optional() })).optional(),
+  ralph: z.looseObject({}).optional(),
+  'per-iteration-hooks': z.union([z.array(z.looseObject({})).min(1), z.record(z.string(), z.unknown())]).optional(),
 })
 
 function importYaml(file: string, text: string): ImportedPlan {
@@ -87,9 +96,27 @@ function importYaml(file: string, text: string): ImportedPlan {
     throw importError(file, 'it has no goal; sprints with phases are taken over where they are, by: ralph migrate')
   }
   const { goal, steps = [], 'dynamic-steps': planned = [] } = parsed.data
-  if (isSeedProgress(value)) return { goal, steps: [], progress: text }
+  const settings = pickSettings(parsed.data)
+  if (isSeedProgress(value)) return { goal, ...settings, steps: [], progress: text }
   const open = planned.filter(({ status }) => readStepStatus(status) === 'pending').map(({ prompt }) => prompt)
-  return { goal, steps: [...open, ...steps.map((step) => (typeof step === 'string' ? step : step.prompt))] }
+  return {
+    goal,
+    ...settings,
+    steps: [...open, ...steps.map((step) => (typeof step === 'string' ? step : step.prompt))],
+  }
+}
+
+function pickSettings({ ralph = {}, 'per-iteration-hooks': hooks }: z.output<typeof GoalFile>) {
+  const { 'idle-threshold': idle, 'min-iterations': min } = ralph
+  const numbers = {
+    ...(idle !== undefined && { 'idle-threshold': idle }),
+    ...(min !== undefined && { 'min-iterations': min }),
+  }
+  const settings: ImportedSettings = {
+    ...(Object.keys(numbers).length > 0 && { ralph: numbers }),
+    ...(hooks !== undefined && { 'per-iteration-hooks': hooks }),
+  }
+  return Object.keys(settings).length === 0 ? {} : { settings }
 }
 
 const checkbox = /^(\s*)[-*+]\s+\[([ xX])\]\s+(.*)$/

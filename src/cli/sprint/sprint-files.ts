@@ -1,5 +1,6 @@
 import { parseDocument, stringify } from 'yaml'
 import { packageVersion } from '../io/assets.ts'
+import type { ImportedSettings } from './import-plan.ts'
 
 export type LimitInputs = {
   readonly iterations?: string | undefined
@@ -17,6 +18,8 @@ export type SprintInputs = {
   readonly limits?: LimitInputs | undefined
   /** Gives the sprint its own git worktree. */
   readonly worktree?: boolean | undefined
+  /** Of the file that the sprint comes from. */
+  readonly settings?: ImportedSettings | undefined
 }
 
 /** The limits of a goal that a user starts without writing a SPRINT.yaml, unless flags set others. */
@@ -27,7 +30,8 @@ export const schemaLine = (): string =>
   `# yaml-language-server: $schema=https://unpkg.com/ralph-mode@${packageVersion()}/schemas/sprint.schema.json`
 
 /** A new SPRINT.yaml: the given values, and the other options as comments. */
-export function renderSprintYaml({ goal, steps = [], agent, checks, limits, worktree }: SprintInputs): string {
+export function renderSprintYaml(inputs: SprintInputs): string {
+  const { goal, steps = [], agent, checks, limits, worktree, settings = {} } = inputs
   const fields = {
     workflow: 'ralph',
     goal,
@@ -48,13 +52,17 @@ ${agent === undefined ? '# agent: claude' : `agent: ${yamlScalar(agent)}`}
 ${limitLines(limits) ?? '# limits: { iterations: 40, usd: 10, duration: 2h }'}
 
 # Reflection threshold and minimum number of iterations.
-# ralph: { idle-threshold: 3, min-iterations: 0 }
+${fieldLines({ ralph: settings.ralph }) ?? '# ralph: { idle-threshold: 3, min-iterations: 0 }'}
 
 # Tasks after every iteration, in the background (parallel: true) or before the next one.
-# per-iteration-hooks:
-#   - { id: lint, run: npm run lint, parallel: false, on-fail: feed-back }
+${fieldLines({ 'per-iteration-hooks': settings['per-iteration-hooks'] }) ?? hookExample}
 `
 }
+
+const hookExample = '# per-iteration-hooks:\n#   - { id: lint, run: npm run lint, parallel: false, on-fail: feed-back }'
+
+const fieldLines = (field: Readonly<Record<string, unknown>>): string | undefined =>
+  Object.values(field).some((value) => value !== undefined) ? stringify(field, { lineWidth: 0 }).trimEnd() : undefined
 
 /** Formats a text as a YAML scalar. */
 export const yamlScalar = (text: string): string => stringify(text, { lineWidth: 0 }).trimEnd()

@@ -10,12 +10,24 @@ import { displayPath } from '../io/display-path.ts'
 export const loadProgress = (sprintDir: string): Promise<Progress | undefined> =>
   readProgress({ sprintDir, fold: applyFactToProgress })
 
+/** The progress with which the next run starts: with what was edited in PROGRESS.yaml since the last one. */
+export async function loadEditedProgress(sprintDir: string, io: Io): Promise<Progress | undefined> {
+  const progress = await loadProgress(sprintDir)
+  if (!progress) return undefined
+  // YAML loads only for commands that need it.
+  const { previewEdits } = await import('../../storage/edits/preview-edits.ts')
+  return previewEdits(progress, { sprintDir, fold: applyFactToProgress, at: io.now() })
+}
+
 /** The progress of the sprint, or an error that says how to create it. */
 export async function requireProgress(sprintDir: string, io: Io): Promise<Progress> {
   const progress = await loadProgress(sprintDir)
   if (progress) return progress
-  throw new RalphError('PROGRESS_NOT_FOUND', 'PROGRESS.yaml not found', {
+  throw progressNotFound(sprintDir, io)
+}
+
+export const progressNotFound = (sprintDir: string, io: Io): RalphError =>
+  new RalphError('PROGRESS_NOT_FOUND', 'PROGRESS.yaml not found', {
     place: { file: displayPath(progressPath(sprintDir), io) },
     hint: `create it with: ralph compile ${displayPath(sprintDir, io)}`,
   })
-}

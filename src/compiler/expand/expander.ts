@@ -115,11 +115,12 @@ function reportUnknownVariable(
   variable: TemplateVariable,
   scope: TemplateScope,
   at: DiagnosticTarget,
-  { report, input, anyItemField }: Compilation,
+  { report, input, anyItemField, isItemWorkflow }: Compilation,
 ): void {
   const { raw, object, path } = variable
   const known = scope.get(object)
   if (anyItemField === true && known !== undefined && known === scope.get('item')) return
+  if (isItemWorkflow === true && (object === 'item' || object === 'step')) return
   const place = { ...at, part: { text: raw } }
   const found = {
     code: 'UNRESOLVED_VARIABLES' as const,

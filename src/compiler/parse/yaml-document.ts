@@ -63,11 +63,16 @@ function composeNodes(text: string): ComposedDocument {
   const [document, second] = [...composer.compose(tokens, true, text.length)]
   if (second) return refuseDocument(second.range[0], 'The file contains more than one YAML document')
   const wrong = [...(document?.errors ?? []), ...(document?.warnings ?? [])]
+  const fence = wrong.length === 0 ? undefined : findMarkdownFence(text)
+  if (fence !== undefined) return refuseDocument(fence, 'Invalid YAML: this line is a fence of Markdown; remove it')
   const troubles = wrong
     .slice(0, fileLimits.syntaxErrors)
     .map(({ pos, message }) => ({ offset: pos[0], message: `Invalid YAML: ${message}` }))
   return { document: document?.contents ?? null, troubles }
 }
+
+/** A user may copy an example together with the line of Markdown around it. A fence within a text is indented. */
+const findMarkdownFence = (text: string): number | undefined => /^(?:```|~~~)/m.exec(text)?.index
 
 /** Counts lexemes as the parser sees them. A long list of small items is fine; the same amount of anything else is not. */
 function createSizeGuard(): (stack: Parser['stack']) => 'fine' | 'too-heavy' {

@@ -48,6 +48,8 @@ export type Compilation = {
   readonly sprintId: string
   /** The items are placeholders, so their fields are unknown. */
   readonly anyItemField?: boolean
+  /** The workflow may be meant for items, whose objects only the sprint knows. */
+  readonly isItemWorkflow?: boolean
   readonly report: AddDiagnostic
 }
 

@@ -33,7 +33,7 @@ export const adminRoutes = {
     path: '/api/sign-in',
     needs: 'public',
     summary: 'Ways to sign in besides a ticket',
-    response: z.object({ organisation: z.boolean() }),
+    response: z.object({ organisation: z.boolean(), passkeys: z.boolean() }),
   },
   makeTicket: {
     method: 'POST',

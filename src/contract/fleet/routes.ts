@@ -3,6 +3,7 @@ import { agentRoutes, promptRoutes } from './agent-routes.ts'
 import { budgetRoutes } from './budget-routes.ts'
 import { machineRoutes } from './machine-routes.ts'
 import { operationRoutes } from './operation-routes.ts'
+import { passkeyRoutes } from './passkey-routes.ts'
 import { sprintRoutes } from './sprint-routes.ts'
 
 /** The whole API. */
@@ -14,6 +15,7 @@ export const routes = {
   ...machineRoutes,
   ...operationRoutes,
   ...budgetRoutes,
+  ...passkeyRoutes,
 }
 export type Routes = typeof routes
 export type RouteName = keyof Routes

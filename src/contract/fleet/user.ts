@@ -24,7 +24,7 @@ export type User = z.output<typeof User>
 export const Me = z.object({
   user: User,
   /** `local`: the only user of this machine, without an account. */
-  signedInBy: z.enum(['local', 'oidc', 'token']),
+  signedInBy: z.enum(['local', 'oidc', 'passkey', 'token']),
   version: z.string(),
   /** The folder in which `ralph serve` was started, if it shows the sprints of a project. */
   project: z.string().optional(),

@@ -314,6 +314,16 @@ export function isSameFile(fd: number, path: string): boolean {
 /** Succeeds if the file does not exist. */
 export const removeFile = (path: string): Promise<void> => rm(path, { force: true })
 
+/** Returns whether the folder was empty and is gone. */
+export function removeEmptyFolder(path: string): boolean {
+  try {
+    rmdirSync(path)
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** For many files at once; fails if one does not exist. */
 export const removeFileSync = (path: string): void => unlinkSync(path)
 

@@ -37,7 +37,7 @@ describe('an edit of PROGRESS.yaml', () => {
     const added = (id: string) => (file: File) =>
       void file['dynamic-steps'].push({ id, prompt: 'four', status: 'pending', 'added-at': 'sometime' })
 
-    expect(found(running(), added('step-99')).edits).toEqual([{ kind: 'step-added', prompt: 'four' }])
+    expect(found(running(), added('step-99')).edits).toEqual([{ kind: 'step-added', prompt: 'four', id: 'step-99' }])
     expect(found(running(), added('step-1')).edits).toEqual([{ kind: 'step-added', prompt: 'four' }])
   })
 

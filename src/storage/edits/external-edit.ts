@@ -109,7 +109,9 @@ function stepEdits(base: Progress, theirs: readonly TheirStep[]): StepChanges {
   for (const { id, prompt, status } of theirs) {
     const before = known.get(id)
     if (!before || seen.has(id)) {
-      edits.push({ kind: 'step-added', prompt })
+      const own = !before && !seen.has(id) && { id }
+      edits.push({ kind: 'step-added', prompt, ...own, ...(status === 'completed' && { completed: true }) })
+      seen.add(id)
       continue
     }
     seen.add(id)

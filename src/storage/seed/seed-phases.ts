@@ -1,22 +1,34 @@
 import { CompiledPhase } from '../../contract/phases.ts'
-import { decodeList, isRecord, type FileRecord } from './file-fields.ts'
+import { decodeList, isRecord, readText, type FileRecord } from './file-fields.ts'
 
 /**
  * The compiled phases of m42-sprint. What was in progress is pending again: its process is gone. Fields that Ralph does not
  * have (`elapsed`, `parallel-task-id` …) stay in the copy of the file.
  */
-export const importPhases = (value: unknown, notes: string[]): CompiledPhase[] =>
-  decodeList(CompiledPhase, listRecords(value).map(toPhase), 'phases', notes)
+export function importPhases(value: unknown, notes: string[]): CompiledPhase[] {
+  const phases = listRecords(value).map((phase, index) => toPhase(phase, `phases[${index}]`, notes))
+  return decodeList(CompiledPhase, phases, 'phases', notes)
+}
 
-const toPhase = (phase: FileRecord): FileRecord => ({
-  ...toWork(phase, phaseFields),
-  ...(Array.isArray(phase['steps']) && { steps: listRecords(phase['steps']).map(toStep) }),
-})
+function toPhase(phase: FileRecord, place: string, notes: string[]): FileRecord {
+  const steps = listWork(phase['steps'], `${place}.steps`, notes).map((step) => ({
+    ...toWork(step, stepFields),
+    phases: listWork(step['phases'], `${place}.steps.${String(step['id'])}.phases`, notes).map((part) =>
+      toWork(part, phaseFields),
+    ),
+  }))
+  const isForEach = Array.isArray(phase['steps']) && (steps.length > 0 || typeof phase['prompt'] !== 'string')
+  return { ...toWork(phase, phaseFields), ...(isForEach && { steps }) }
+}
 
-const toStep = (step: FileRecord): FileRecord => ({
-  ...toWork(step, stepFields),
-  phases: listRecords(step['phases']).map((part) => toWork(part, phaseFields)),
-})
+/** The loop of m42 left entries with nothing but a time in phases that have no steps. */
+function listWork(value: unknown, place: string, notes: string[]): FileRecord[] {
+  return listRecords(value).filter((unit, index) => {
+    const isWork = readText(unit['id']) !== undefined && readText(unit['prompt']) !== undefined
+    if (!isWork) notes.push(`${place}[${index}] has no id or no prompt and was left behind`)
+    return isWork
+  })
+}
 
 const workFields = ['id', 'prompt', 'model', 'started-at', 'completed-at', 'summary', 'error', 'error-category']
 const stepFields = [...workFields, 'depends-on', 'retry-count']

@@ -83,7 +83,17 @@ it('keeps the phases of m42, and starts again what was in progress', () => {
   ])
   expect(progress).toMatchObject({ mode: 'standard', status: 'blocked', error: 'Claude exited with code 1' })
   expect(progress.stats).toMatchObject({ totalPhases: 5, completedPhases: 2, totalSteps: 2, completedSteps: 1 })
-  expect(notes).toEqual(['not carried over: blocked-at, last-activity, operator-queue'])
+  expect(notes).toEqual([
+    'unknown to Ralph, kept in the copy of the original: blocked-at, last-activity, operator-queue',
+  ])
+})
+
+it('keeps a phase in which the loop of m42 left an entry with nothing but a time', () => {
+  const stub = { phases: [{ 'started-at': '2026-01-18T02:30:21Z' }] }
+  const phases = [{ id: 'publish', status: 'completed', prompt: 'Publish it', steps: [stub] }]
+  const { progress, notes } = importFile({ status: 'in-progress', phases, stats: {} })
+  expect(progress.phases).toEqual([{ id: 'publish', status: 'completed', prompt: 'Publish it' }])
+  expect(notes).toEqual(['phases[0].steps[0] has no id or no prompt and was left behind'])
 })
 
 describe('an import', () => {

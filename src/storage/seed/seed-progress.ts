@@ -4,8 +4,10 @@ import { DependencyGraph } from '../../contract/phases.ts'
 import { defaultLimits, defaultTimeouts, Hook, Prompts } from '../../contract/settings.ts'
 import { SprintId } from '../../contract/ids.ts'
 import { decodeList, isRecord, readCount, readText, readTime, type FileRecord } from './file-fields.ts'
+import { importedClaimReason } from './imported-claim.ts'
 import { importPhases, countPhases } from './seed-phases.ts'
 import { importSteps } from './seed-steps.ts'
+import { listUnknownFields } from './unknown-fields.ts'
 
 /** What the file itself does not say. */
 export type SeedContext = {
@@ -22,13 +24,6 @@ export type SeedImport = {
   /** What was changed or left behind, one sentence each. */
   readonly notes: readonly string[]
 }
-
-/** Fields that the import reads, and those that Ralph derives itself. */
-const knownFields = new Set(
-  'sprint-id status mode goal ralph per-iteration-hooks dynamic-steps hook-tasks ralph-exit stats phases dependency-graph prompts human-needed error pause-reason failed-phase breakpoint-phase-id current parallel-tasks name owner created workflow'.split(
-    ' ',
-  ),
-)
 
 /** Whether this is a PROGRESS.yaml as the seed documents and m42-sprint write it: without a version of the format. */
 export const isSeedProgress = (value: unknown): value is FileRecord =>
@@ -94,8 +89,8 @@ export function importSeedProgress(file: FileRecord, context: SeedContext): Seed
     },
     ...importStatus(file, { isUsed, at: context.at }, notes),
   }
-  const left = Object.keys(file).filter((name) => !knownFields.has(name))
-  if (left.length > 0) notes.push(`not carried over: ${left.join(', ')}`)
+  const unknown = listUnknownFields(file)
+  if (unknown.length > 0) notes.push(`unknown to Ralph, kept in the copy of the original: ${unknown.join(', ')}`)
   return { progress, notes }
 }
 
@@ -180,14 +175,12 @@ function importStatus(
       return { status, ...because, humanNeeded: importQuestion(file['human-needed'], at) }
     case 'completed':
       notes.push('completed became a claim: the next run checks it')
-      return { status: 'in-progress', reason: importedClaim, claimPrompt: describeClaim(file) }
+      return { status: 'in-progress', reason: importedClaimReason, claimPrompt: describeClaim(file) }
     default:
       notes.push(`status ${status} is unknown; the sprint is paused`)
       return { status: 'paused', reason: `imported with the unknown status ${status}` }
   }
 }
-
-const importedClaim = 'imported as completed; the checks have not confirmed it'
 
 function describeClaim(file: FileRecord): string {
   const exit = isRecord(file['ralph-exit']) ? file['ralph-exit'] : {}

@@ -1,4 +1,5 @@
 import type { Progress } from '../../contract/progress.ts'
+import { importedClaimReason } from '../seed/imported-claim.ts'
 
 /**
  * An import never ends a sprint: whatever can write to the project can write `completed`. It becomes a claim to be checked.
@@ -11,7 +12,7 @@ export function reopenCompleted(progress: Progress): Progress {
   return {
     ...kept,
     status: progress.status === 'completed' ? 'in-progress' : progress.status,
-    reason: 'imported as completed; the checks have not confirmed it',
+    reason: importedClaimReason,
     live: progress.live.filter((live) => !isAccepted(live)),
     stats: { ...progress.stats, completedAt: null },
     ralphExit: { detectedAt: null, iteration: null, finalSummary: null },

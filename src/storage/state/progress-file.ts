@@ -39,6 +39,8 @@ export function parseProgress(text: string, file: string): Progress {
     const reason = firstErrorLine(cause)
     throw new RalphError('PROGRESS_INVALID', `is not YAML: ${reason}`, { place: { file }, hint, cause })
   }
+  if (typeof value !== 'object' || value === null || !('schema-version' in value))
+    throw new RalphError('PROGRESS_INVALID', noKnownFormat, { place: { file }, hint })
   const decoded = Progress.safeParse(value)
   if (decoded.success) return sortCompletedFirst(omitDerivedFields(decoded.data))
   const problems = decoded.error.issues
@@ -46,6 +48,9 @@ export function parseProgress(text: string, file: string): Progress {
     .map(({ path, message }) => `${path.join('.') || 'file'}: ${message}`)
   throw new RalphError('PROGRESS_INVALID', problems.join('; '), { place: { file }, hint })
 }
+
+const noKnownFormat =
+  'is not a PROGRESS.yaml of Ralph (schema-version), and none of m42 (phases, or goal with stats or dynamic-steps)'
 
 /** The loop keeps completed steps first; users who write the file by hand need not know that. */
 function sortCompletedFirst(progress: Progress): Progress {

@@ -184,6 +184,11 @@ export const usersQuery = queryOptions({
   queryFn: async ({ signal }) => (await api.listUsers({}, { signal })).items,
 })
 
+export const passkeysQuery = queryOptions({
+  queryKey: ['passkeys'],
+  queryFn: async ({ signal }) => (await api.listPasskeys({}, { signal })).items,
+})
+
 export const tokensQuery = queryOptions({
   queryKey: ['tokens'],
   queryFn: async ({ signal }) => (await api.listTokens({}, { signal })).items,

@@ -1,7 +1,9 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
+import type { Me } from '../../contract/fleet/user.ts'
 import { api, type ErrorText, describeError } from '../data/api.ts'
+import { signInWithPasskey } from '../data/passkey.ts'
 import { keys, waysToSignInQuery } from '../data/queries.ts'
 import { useTitle } from '../shell/title.ts'
 import { TextInput } from '../ui/field.tsx'
@@ -23,7 +25,8 @@ export function SignInPage() {
   const [ticket, setTicket] = useState('')
   const { refused } = route.useSearch()
   const ways = useQuery(waysToSignInQuery)
-  const signIn = useSignIn(setProblem)
+  const enter = useSignIn(setProblem)
+  const signIn = (text: string): void => enter(() => api.signIn({ ticket: text }))
   useTicketInAddress(signIn)
   return (
     <main
@@ -40,15 +43,11 @@ export function SignInPage() {
           {problem.detail !== undefined && <span className="block text-dim">{problem.detail}</span>}
         </p>
       )}
-      {ways.data?.organisation === true && (
-        <>
-          <a href="/auth/start" className={classes(buttonLook('primary'), 'h-9 justify-center')}>
-            Sign in with your organisation
-          </a>
-          <p className="flex items-center gap-3 text-sm text-faint before:h-px before:flex-1 before:bg-line after:h-px after:flex-1 after:bg-line">
-            or with a ticket
-          </p>
-        </>
+      {ways.data?.organisation === true && <OrganisationLink />}
+      {ways.data?.passkeys === true && 'PublicKeyCredential' in window && (
+        <Button className="h-9 justify-center" onClick={() => enter(signInWithPasskey)}>
+          Sign in with a passkey
+        </Button>
       )}
       <p className="text-dim">
         Open the address that <code className="font-mono text-sm">ralph serve</code> prints, or paste its ticket here.
@@ -74,6 +73,17 @@ export function SignInPage() {
     </main>
   )
 }
+
+const OrganisationLink = () => (
+  <>
+    <a href="/auth/start" className={classes(buttonLook('primary'), 'h-9 justify-center')}>
+      Sign in with your organisation
+    </a>
+    <p className="flex items-center gap-3 text-sm text-faint before:h-px before:flex-1 before:bg-line after:h-px after:flex-1 after:bg-line">
+      or in another way
+    </p>
+  </>
+)
 
 /** After a sign-in at the organisation that ended without an account here. */
 const RefusedNotice = ({ code }: { code: string }) => (
@@ -109,12 +119,13 @@ function useTicketInAddress(signIn: (ticket: string) => void): void {
 /** Users paste the whole address. */
 const parseTicket = (text: string): string => text.trim().split('#').at(-1) ?? ''
 
-function useSignIn(onProblem: (problem: ErrorText) => void): (ticket: string) => void {
+/** Signs in in one of the ways, then opens the first page. */
+function useSignIn(onProblem: (problem: ErrorText) => void): (way: () => Promise<Me>) => void {
   const cache = useQueryClient()
   const navigate = useNavigate()
-  const signIn = async (ticket: string): Promise<void> => {
+  const signIn = async (way: () => Promise<Me>): Promise<void> => {
     try {
-      const me = await api.signIn({ ticket })
+      const me = await way()
       cache.clear()
       cache.setQueryData(keys.me, me)
       await navigate({ to: '/', replace: true, resetScroll: false })
@@ -122,5 +133,5 @@ function useSignIn(onProblem: (problem: ErrorText) => void): (ticket: string) =>
       onProblem(describeError(error))
     }
   }
-  return (ticket) => void signIn(ticket)
+  return (way) => void signIn(way)
 }

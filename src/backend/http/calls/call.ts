@@ -30,7 +30,10 @@ export type Call<N extends RouteName> = {
 
 export type RouteHandler<N extends RouteName> = (call: Call<N>) => Promise<z.output<Routes[N]['response']>>
 
-/** Handlers of all routes, except sign-in, sign-out and the event stream, which the app handles itself. */
+/** The app handles these itself: they need no user, set a cookie, or stream. */
+export type AppRoute = 'signIn' | 'signOut' | 'waysToSignIn' | 'events' | 'preparePasskeySignIn' | 'signInWithPasskey'
+
+/** Handlers of all other routes. */
 export type RouteHandlers = {
-  readonly [N in Exclude<RouteName, 'signIn' | 'signOut' | 'waysToSignIn' | 'events'>]: RouteHandler<N>
+  readonly [N in Exclude<RouteName, AppRoute>]: RouteHandler<N>
 }

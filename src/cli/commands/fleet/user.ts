@@ -14,7 +14,7 @@ export const user = defineCommand({
     json: { type: 'boolean', description: 'print JSON' },
   },
   details: `invite  print an address that signs the user in, once and within three days. The session lasts for a week, 12 hours if it is
-        not used; then invite the same name again. For more than a few people use an identity provider (RALPH_OIDC_ISSUER)
+        not used; with a passkey (Settings) the user signs in again without you. For more than a few people use an identity provider (RALPH_OIDC_ISSUER)
 list    list all users
 
 Others reach the page only if \`ralph serve\` listens for them: --host, --invitations, and --tls-cert or --behind-proxy.`,

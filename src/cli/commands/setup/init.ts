@@ -15,7 +15,13 @@ import type { Io } from '../../io/io.ts'
 import { findFreeName, createSprint, newSprintFolder } from '../../sprint/new-sprint.ts'
 import { sprintName } from '../../sprint/find-sprint.ts'
 import { displayPath } from '../../io/display-path.ts'
-import { placeholderGoal, renderSprintYaml, slugFromGoal, type LimitInputs } from '../../sprint/sprint-files.ts'
+import {
+  placeholderGoal,
+  renderSprintYaml,
+  slugFromGoal,
+  type LimitInputs,
+  type SprintInputs,
+} from '../../sprint/sprint-files.ts'
 
 export const init = defineCommand({
   name: 'init',
@@ -78,7 +84,11 @@ On a terminal, it asks for missing values: goal, check, agent, limits. Press Ent
       return 130
     }
     const title = values.goal ?? plan?.name ?? answers.goal ?? template?.name ?? ''
-    const text = renderSprintFile({ ...answers, steps: plan?.steps }, template, known.foundChecks)
+    const text = renderSprintFile(
+      { ...answers, steps: plan?.steps, settings: plan?.settings },
+      template,
+      known.foundChecks,
+    )
     const quiet = values.json === true ? { ...io, printError: () => {} } : io
     const folder = await createSprint(name ?? findFreeName(slugFromGoal(title), io), text, quiet)
     if (plan?.progress !== undefined) await writeNewFile(progressPath(folder), plan.progress)
@@ -156,7 +166,7 @@ async function askOnTerminal(known: KnownAnswers): Promise<InterviewAnswers | un
   }
 }
 
-type InitSprint = InterviewAnswers & { readonly steps?: readonly string[] | undefined }
+type InitSprint = InterviewAnswers & Pick<SprintInputs, 'steps' | 'settings'>
 
 /** Writes the checks found in this project into the template. */
 function renderSprintFile(sprint: InitSprint, template: SprintTemplate | undefined, found: readonly string[]): string {

@@ -23,7 +23,7 @@ export const plugin = defineCommand({
     json: { type: 'boolean', description: 'print the files as JSON; does not ask, needs --yes to change something' },
   },
   details: `Writes the commands of the plugin to .claude/commands and its skill to .claude/skills, so that "/run-sprint <folder>" works as typed.
-Asks first. Never overwrites or removes a file that Ralph did not write, or that you edited; those are listed, and the exit code is 1.
+Asks first. Never overwrites or removes a file that Ralph did not write, or that you edited; those are listed, and install exits with 1.
 As a plugin, the same commands are called /ralph-mode:run-sprint and so on.`,
   examples: ['ralph plugin install', 'ralph plugin install --user --yes', 'ralph plugin list', 'ralph plugin remove'],
   async run({ values, positionals: [verb = ''] }, io) {

@@ -24,6 +24,33 @@ it('appends a step with a new id', () => {
   expect(after.stats.totalSteps).toBe(10)
 })
 
+it('keeps the id of its author, by which an agent completes it later', () => {
+  const adds = ['step-1', 'step-2', 'login'].map((id): StepEdit => ({ kind: 'step-added', prompt: id, id }))
+  const after = apply(buildProgress({}), ...adds, { kind: 'step-completed', id: 'step-1' })
+  expect(after.dynamicSteps.map(({ id, prompt, status }) => `${id} ${prompt} ${status}`)).toEqual([
+    'step-1 step-1 completed',
+    'step-2 step-2 pending',
+    'login login pending',
+  ])
+  expect(after.stats).toMatchObject({ totalSteps: 3, completedSteps: 1 })
+})
+
+it.each(['step-N', 'step-4', 'login', '', '../x', `step-${'9'.repeat(30)}`])('gives a new id instead of "%s"', (id) => {
+  const steps = [buildStep({ id: 'step-5' }), buildStep({ id: 'login' })]
+  const after = apply(buildProgress({ dynamicSteps: steps, stats: { totalSteps: 2 } }), {
+    kind: 'step-added',
+    prompt: 'x',
+    id,
+  })
+  expect(after.dynamicSteps.at(-1)?.id).toBe('step-6')
+})
+
+it('adds a step that its author has already completed', () => {
+  const after = apply(buildProgress({}), { kind: 'step-added', prompt: 'x', id: 'step-0', completed: true })
+  expect(after.dynamicSteps.map(({ id, status }) => `${id} ${status}`)).toEqual(['step-0 completed'])
+  expect(after.stats).toMatchObject({ totalSteps: 1, completedSteps: 1 })
+})
+
 it('completes a pending step, once', () => {
   const edit: StepEdit = { kind: 'step-completed', id: 'step-1' }
   const after = apply(buildProgress({ dynamicSteps: buildSteps('alpha', 'beta') }), edit, edit)

@@ -3,6 +3,7 @@ import type { Step } from '../../../contract/progress.ts'
 import { setStats, type Sprint } from '../../core/sprint.ts'
 import type { EditMoment, StepEdit } from '../../core/way.ts'
 import { getGoal, setGoal } from './goal-state.ts'
+import { isFreeStepId, nextStepNumber } from './step-ids.ts'
 
 /** Applies an outside edit to the steps as a three-way merge: it says what changed, and the sprint may have moved on since. */
 export function editStep(sprint: Sprint, edit: StepEdit, { at, iteration }: EditMoment): Sprint {
@@ -11,14 +12,11 @@ export function editStep(sprint: Sprint, edit: StepEdit, { at, iteration }: Edit
   switch (edit.kind) {
     case 'step-added': {
       const { totalSteps } = stats
-      const step: Step = {
-        id: stepId(totalSteps),
-        prompt: edit.prompt,
-        status: 'pending',
-        addedAt: at,
-        addedInIteration: iteration,
-      }
-      return setGoal(setStats(sprint, { totalSteps: totalSteps + 1 }), { dynamicSteps: [...steps, step] })
+      const next = nextStepNumber(steps, totalSteps)
+      const id = edit.id !== undefined && isFreeStepId(edit.id, steps, next) ? edit.id : stepId(next)
+      const step: Step = { id, prompt: edit.prompt, status: 'pending', addedAt: at, addedInIteration: iteration }
+      const added = setGoal(setStats(sprint, { totalSteps: totalSteps + 1 }), { dynamicSteps: [...steps, step] })
+      return edit.completed === true ? editStep(added, { kind: 'step-completed', id }, { at, iteration }) : added
     }
     case 'step-completed': {
       const step = steps.find(({ id, status }) => id === edit.id && status === 'pending')

@@ -3,6 +3,7 @@ import { setStats, type Sprint } from '../../core/sprint.ts'
 import type { Recompiled } from '../../core/way.ts'
 import { mergeLoopSettings } from '../../core/loop-settings.ts'
 import { getGoal, setGoal } from './goal-state.ts'
+import { nextStepNumber } from './step-ids.ts'
 
 /** New steps in SPRINT.yaml become pending steps. */
 export function mergeSteps(before: Sprint, compiled: Sprint, at: number): Recompiled {
@@ -10,10 +11,11 @@ export function mergeSteps(before: Sprint, compiled: Sprint, at: number): Recomp
   const { dynamicSteps } = getGoal(sprint)
   const known = new Set(dynamicSteps.map((step) => step.prompt))
   const { stats } = sprint
+  const next = nextStepNumber(dynamicSteps, stats.totalSteps)
   const steps = compiled.way.dynamicSteps
     .filter((step) => !known.has(step.prompt))
     .map(({ prompt }, index) => ({
-      id: stepId(stats.totalSteps + index),
+      id: stepId(next + index),
       prompt,
       status: 'pending' as const,
       addedAt: at,

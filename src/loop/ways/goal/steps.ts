@@ -4,6 +4,7 @@ import { stepId } from '../../../contract/ids.ts'
 import { maxNewSteps, type Report } from '../../../contract/report.ts'
 import { setStats, type Sprint } from '../../core/sprint.ts'
 import { getGoal, setGoal } from './goal-state.ts'
+import { nextStepNumber } from './step-ids.ts'
 
 type StepChange = {
   readonly sprint: Sprint
@@ -47,6 +48,7 @@ export function applySteps(sprint: Sprint, report: Report, moment: StepMoment): 
   const completed = completeSteps(pending, report, moment, rejected)
   const added: Step[] = []
   const mentioned: Step[] = []
+  const next = report.pendingSteps.some(({ id }) => id === null) ? nextStepNumber(steps, stats.totalSteps) : 0
   let tooMany = false
   for (const { id, prompt } of report.pendingSteps) {
     if (id === null) {
@@ -54,7 +56,7 @@ export function applySteps(sprint: Sprint, report: Report, moment: StepMoment): 
         tooMany = true
         continue
       }
-      const step = createStep(stats.totalSteps + added.length, prompt, moment)
+      const step = createStep(next + added.length, prompt, moment)
       added.push(step)
       mentioned.push(step)
       continue

@@ -10,12 +10,14 @@ import { Tag } from '../../ui/badge.tsx'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { CommandLine } from '../../ui/command-line.tsx'
 import { TextInput, Select } from '../../ui/field.tsx'
+import { Passkeys } from './passkeys.tsx'
 import { ProblemNotice, SkeletonRows } from '../../ui/states.tsx'
 import { formatAgo, formatAge } from '../../../words/durations.ts'
 
 const signInWays = {
   local: 'the user of this computer, without an account',
   oidc: 'signed in with your organisation',
+  passkey: 'signed in with a passkey',
   token: 'signed in with a token',
 } as const
 
@@ -38,6 +40,7 @@ export function You({ me }: { me: Me }) {
           </Button>
         )}
       </div>
+      <Passkeys />
       <Tokens />
     </div>
   )
