@@ -8,7 +8,7 @@ import type { Command, NetworkSpec } from './cell.ts'
 import { networkFolder } from './places.ts'
 import { isLoopback, parseRule, plainHost, type Rule } from './network/allow-list.ts'
 import { configuredRules, findProjectAddresses, publicRegistries } from './network/configured-hosts.ts'
-import { proxyPort, withForwarder } from './forwarder.ts'
+import { proxyPort, withForwarder } from './network/forwarder.ts'
 import type { Visit } from './network/proxy.ts'
 
 export type NetworkRequest = {

@@ -2,7 +2,9 @@ import { join, relative } from 'node:path'
 import type { Progress } from '../../contract/progress.ts'
 import { realPath } from '../../platform/files/files.ts'
 import { stateFolder } from '../../platform/files/state-folder.ts'
+import type { Sandbox } from '../../agents/cells/sandbox.ts'
 import { lazy } from '../../platform/lazy.ts'
+import { confineIn } from '../../proof/room/confine.ts'
 import type { ProverOptions } from '../../proof/claim-prover.ts'
 import type { BaselineKeeper, ClaimProver } from '../../runtime/ports.ts'
 import { assetPath } from '../io/assets.ts'
@@ -15,7 +17,7 @@ export type ProverWiring = {
   readonly folder: string
   readonly progress: Progress
   /** What wraps agents; absent: they run as the user. */
-  readonly sandbox?: unknown
+  readonly sandbox?: Sandbox | undefined
   readonly redact: (text: string) => string
 }
 
@@ -62,6 +64,7 @@ function proverOptions({ sprintDir, folder, progress, sandbox, redact }: ProverW
     room,
     seal,
     isSealed: sandbox !== undefined,
+    confine: sandbox && confineIn(sandbox, sprintDir),
     redact,
   }
 }
