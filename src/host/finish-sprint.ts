@@ -1,4 +1,4 @@
-import type { FinishedSprint, FinishPlan, FinishSprint } from '../contract/fleet/finish.ts'
+import type { FinishedSprint, FinishPlan, FinishSprint } from '../contract/fleet/sprint.ts'
 import type { GitAuthor } from '../platform/git.ts'
 import { commitFinishedWork, findFinishedWork, readFinishableWork } from '../storage/git/finish-work.ts'
 import type { WorkspaceOptions } from '../storage/git/repositories.ts'

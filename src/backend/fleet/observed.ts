@@ -1,5 +1,4 @@
-import type { FinishedSprint, FinishPlan, FinishSprint } from '../../contract/fleet/finish.ts'
-import type { StopWhen } from '../../contract/fleet/sprint.ts'
+import type { FinishedSprint, FinishPlan, FinishSprint, StopWhen } from '../../contract/fleet/sprint.ts'
 
 /** A request to a sprint that `ralph run` controls. */
 export type ObservedRequest =

@@ -1,7 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { RalphError } from '../../contract/errors.ts'
-import type { FinishedSprint, FinishPlan, FinishSprint } from '../../contract/fleet/finish.ts'
-import type { SprintDiff } from '../../contract/fleet/sprint.ts'
+import type { FinishedSprint, FinishPlan, FinishSprint, SprintDiff } from '../../contract/fleet/sprint.ts'
 import type { User } from '../../contract/fleet/user.ts'
 import { agents, type AgentRow } from '../database/agent.ts'
 import { sprints, type SprintRow } from '../database/sprint.ts'

@@ -6,10 +6,9 @@ import { Check } from '../check.ts'
 import { Timestamp } from '../time.ts'
 import { Conversation, AgentWorkspace } from './agent.ts'
 import { MachineOrder, MachineFact, PromptOrder } from './channel-work.ts'
-import { FinishedSprint, FinishPlan, FinishSprint } from './finish.ts'
+import { FinishedSprint, FinishPlan, FinishSprint, Protocol } from './sprint.ts'
 import { Preflight, InstalledProgram, Version } from './machine.ts'
 import { Uuid } from './page.ts'
-import { Protocol } from './sprint.ts'
 
 /** Protocol versions that this build speaks. Adjacent releases of Ralph have at least one in common. */
 export const protocolVersions = { oldest: 1, newest: 1 } as const

@@ -1,9 +1,19 @@
 import { z } from 'zod'
 import { StoredEvent } from './event.ts'
-import { FinishedSprint, FinishPlan, FinishSprint } from './finish.ts'
+import {
+  FinishedSprint,
+  FinishPlan,
+  FinishSprint,
+  FleetSprint,
+  SprintDiff,
+  SprintIteration,
+  SprintOutline,
+  StartSprint,
+  StopWhen,
+  UsageRow,
+} from './sprint.ts'
 import { PageQuery, pageSchema, Uuid, emptyBody, requiredText } from './page.ts'
 import { SprintQuestion, QuestionStatus } from './question.ts'
-import { SprintDiff, SprintIteration, SprintOutline, FleetSprint, StartSprint, StopWhen, UsageRow } from './sprint.ts'
 import { Timestamp } from '../time.ts'
 import type { Route } from './route.ts'
 

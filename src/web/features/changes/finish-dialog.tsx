@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { FinishableRepository, FinishPlan } from '../../../contract/fleet/finish.ts'
-import type { FleetSprint } from '../../../contract/fleet/sprint.ts'
+import type { FinishableRepository, FinishPlan, FleetSprint } from '../../../contract/fleet/sprint.ts'
 import { describeCommit } from '../../../words/commit-message.ts'
 import { pluralize } from '../../../words/counts.ts'
 import { describeFinishNotes, listSomeNames } from '../../../words/finish-notes.ts'
