@@ -66,7 +66,7 @@ function ava(args, file) {
  * reporters and destinations that differ in number, as they do where the project names its own reporter.
  */
 function startNodeTest() {
-  const { clearEnvironment, readNames } = require('./report-file.cjs')
+  const { clearEnvironment, readFiles, readNames } = require('./report-file.cjs')
   clearEnvironment()
   if (process.env.NODE_OPTIONS?.includes(__dirname)) return
   const { join } = require('node:path')
@@ -77,7 +77,7 @@ function startNodeTest() {
     ...(has(process.execArgv, '--test-reporter') ? [] : ['--test-reporter=spec']),
     ...readNames().map((name) => `--test-name-pattern=${name}`),
     ...process.execArgv,
-    ...process.argv.slice(1),
+    ...((process.execArgv.includes('--test') && readFiles()) || process.argv.slice(1)),
   ]
   const { status, signal } = require('node:child_process').spawnSync(process.execPath, args, { stdio: 'inherit' })
   if (signal) process.kill(process.pid, signal)

@@ -36,9 +36,15 @@ const readSelection = () => readIfThere('only-pattern.txt')
 
 const readNames = () => JSON.parse(readIfThere('only-names.json') ?? '[]')
 
+/** The files of the wanted tests; undefined where one of them is not below this folder: then all files run. */
+function readFiles() {
+  const files = JSON.parse(readIfThere('only-files.json') ?? '[]')
+  return files.length > 0 && files.every((file) => fs.existsSync(file)) ? files : undefined
+}
+
 function readIfThere(name) {
   const file = path.join(reporters, name)
   return fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : undefined
 }
 
-module.exports = { reportPath, openReport, clearEnvironment, readSelection, readNames }
+module.exports = { reportPath, openReport, clearEnvironment, readSelection, readNames, readFiles }

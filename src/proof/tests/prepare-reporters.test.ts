@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -79,5 +79,27 @@ describe('the environment that switches reporters on', () => {
       (name) => statSync(join(folder, 'reporters', name)).mode & 0o111,
     )
     expect(modes).toEqual([0o111, 0o111, 0o111, 0o111, 0])
+  })
+})
+
+describe('chosen tests of node:test', () => {
+  it('start no file without one of them', async () => {
+    const project = join(folder, 'project')
+    mkdirSync(project)
+    const load = (name: string) =>
+      `require('fs').writeFileSync('loaded-${name}', ''); require('node:test')('${name}', () => {})`
+    for (const name of ['a', 'b']) writeFileSync(join(project, `${name}.test.js`), load(name))
+    const out = join(folder, 'chosen')
+    const only = [{ file: 'a.test.js', name: 'a', status: 'failed' as const }]
+    const prepared = await prepareReporters({
+      outputFolder: out,
+      assets,
+      env: { PATH: process.env['PATH'] ?? '' },
+      only,
+    })
+    await writeReporters(prepared, out)
+    const { env } = prepared
+    const { status } = spawnSync(process.execPath, ['--test'], { cwd: project, env })
+    expect([status, ...readdirSync(project).filter((name) => name.startsWith('loaded'))]).toEqual([0, 'loaded-a'])
   })
 })

@@ -14,7 +14,16 @@ export const nodeTest: TestRunner = {
   readOutput: (text, project) =>
     /^TAP version 13$/m.test(text) && /^# suites \d+$/m.test(text) ? dropEmptyFiles(readTap(text), project) : undefined,
   // Node 20 compares the pattern with the name of a test alone.
-  select: (tests) => ({ 'only-names.json': JSON.stringify(tests.map((test) => escapePattern(lastName(test)))) }),
+  select: (tests) => ({
+    'only-names.json': JSON.stringify(tests.map((test) => escapePattern(lastName(test)))),
+    'only-files.json': JSON.stringify(listFiles(tests)),
+  }),
+}
+
+/** Empty where a test has no file: then all files run. */
+const listFiles = (tests: readonly TestResult[]): string[] => {
+  const files = tests.flatMap(({ file }) => file ?? [])
+  return files.length === tests.length ? [...new Set(files)] : []
 }
 
 const lastName = ({ name }: TestResult): string => name.split(' > ').at(-1) ?? name
