@@ -184,7 +184,6 @@ function checkHookTasks(before: readonly HookTask[], after: readonly HookTask[])
   if (before === after) return []
   const findings: Finding[] = []
   const [old, now] = [new Set(before), new Set(after)]
-  const isSame = (a: HookTask) => (b: HookTask) => a.iteration === b.iteration && a.hookId === b.hookId
   const changed = after.filter((task) => !old.has(task))
   if (changed.some((task) => after.filter(isSame(task)).length > 1))
     findings.push(broken('I14', 'a hook is there twice for the same iteration'))
@@ -197,6 +196,11 @@ function checkHookTasks(before: readonly HookTask[], after: readonly HookTask[])
   }
   return findings
 }
+
+const isSame =
+  (a: HookTask) =>
+  (b: HookTask): boolean =>
+    a.iteration === b.iteration && a.hookId === b.hookId
 
 const formatHookTask = ({ iteration, hookId }: HookTask): string => `${hookId} of iteration ${iteration}`
 
