@@ -1,6 +1,6 @@
 // How long `ralph` takes to start, compared with Node itself, in one run. CPU time is more reliable on a busy machine.
 // Usage: npm run bench -- start [-- --rounds 20]
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { benchEnv, endlessSprint, least, median, option, printIfMain, ralph, row, timed } from './measure.mjs'
@@ -30,6 +30,14 @@ function startRows(place, rounds) {
   return [
     row('start, `ralph --version`, CPU', cpu('version') / cpu('node'), '× node -e 0', { atMost: 1.5, sturdy: true }),
     row('start, `ralph status`, CPU', cpu('status') / cpu('node'), '× node -e 0', { atMost: 2, sturdy: true }),
+    ...(Number.isFinite(cpu('run'))
+      ? [
+          row('start, `ralph run` until the agent runs, CPU', cpu('run') / cpu('node'), '× node -e 0', {
+            atMost: 3,
+            sturdy: true,
+          }),
+        ]
+      : []),
     row('start, `ralph run` until the agent runs, median', wall('run'), 'ms', { atMost: 300 }),
     row('start, `ralph run` until the agent runs, median', wall('run') / wall('node'), '× node -e 0'),
   ]
@@ -48,9 +56,19 @@ function putAgent(folder) {
   }
   writeFileSync(
     join(folder, 'claude'),
-    `#!/bin/sh\ndate +%s%N >'${folder}/started'\ncat >/dev/null\ncat <<'EOF'\n${JSON.stringify(result)}\nEOF\n`,
+    `#!/bin/sh\ndate +%s%N >'${folder}/started'\n${noteCpu(folder)}\ncat >/dev/null\ncat <<'EOF'\n${JSON.stringify(result)}\nEOF\n`,
     { mode: 0o755 },
   )
+}
+
+/** On Linux: the nanoseconds that each thread of Ralph, the parent of the agent's shim, has worked so far. */
+const noteCpu = (folder) =>
+  `read -r _ _ _ ralph _ </proc/$PPID/stat && cat /proc/$ralph/task/*/schedstat >'${folder}/cpu' 2>/dev/null`
+
+function readCpu(folder) {
+  if (!existsSync(join(folder, 'cpu'))) return Number.NaN
+  const threads = readFileSync(join(folder, 'cpu'), 'utf8').trim().split('\n')
+  return threads.reduce((sum, line) => sum + Number(line.split(' ')[0]), 0) / 1e6
 }
 
 /** From the start of `ralph run` to the first action of the agent. */
@@ -59,7 +77,7 @@ function startOfAgent({ env, cwd }, number) {
   const startedAt = performance.timeOrigin + performance.now()
   timed(`node ${ralph} run ${dir} --plain`, { env, cwd })
   if (number > 0) rmSync(dir, { recursive: true })
-  return { wall: Number(readFileSync(join(cwd, 'started'), 'utf8')) / 1e6 - startedAt }
+  return { wall: Number(readFileSync(join(cwd, 'started'), 'utf8')) / 1e6 - startedAt, cpu: readCpu(cwd) }
 }
 
 await printIfMain(import.meta.url, measure)

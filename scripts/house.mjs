@@ -12,6 +12,7 @@ import {
   limits,
 } from './house/limits.mjs'
 import { commentsIn, countOddWords, findViolations } from './house/voice.mjs'
+import { countWalk, parseWalk } from './house/walks.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const checked = ['src', 'test', 'scripts', 'bench', 'conformance']
@@ -58,7 +59,16 @@ function measure() {
     'module-level let': countModuleLets(sources),
     'folders with more than 24 files': crowded.length === 0 ? 'none' : crowded.join(', '),
     'knots between folders of one layer': findKnots(sources).join('; ') || 'none',
+    'walk from ralph run to PROGRESS.yaml': describeWalk('run'),
+    'walk from the click on Start to the page': describeWalk('click'),
   }
+}
+
+/** `test/house.test.ts` verifies the walks. */
+function describeWalk(name) {
+  const text = readFileSync(new URL(`house/walks/${name}.txt`, import.meta.url), 'utf8')
+  const { functions, files: opened, backTracks } = countWalk(parseWalk(text))
+  return `${functions} functions in ${opened} files, ${backTracks} back-tracks`
 }
 
 function definitionsIn(text) {

@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { findKnots } from '../scripts/house/knots.mjs'
 import { findExcess, limits } from '../scripts/house/limits.mjs'
 import { findViolations } from '../scripts/house/voice.mjs'
+import { parseWalk, verifyWalk } from '../scripts/house/walks.mjs'
 import { root } from './support/paths.ts'
 
 describe('the voice check', () => {
@@ -121,6 +122,38 @@ describe('the limits of the house', () => {
 
     for (const { path } of files(limits.filesPerFolder + 1, '')) writeFileSync(join(copy, path), '')
     expect(check()).toMatchObject({ status: 1, stderr: expect.stringMatching(/^src\/cli\/live has 25 files/) })
+  })
+})
+
+describe('a walk', () => {
+  const verify = (walk: string, sources: Readonly<Record<string, string>>) =>
+    verifyWalk(parseWalk(walk), (path: string) => sources[path])
+
+  it.each(['run', 'click'])('names functions that call each other: %s', (name) => {
+    const walk = parseWalk(readFileSync(join(root, 'scripts/house/walks', `${name}.txt`), 'utf8'))
+    expect(walk.length).toBeGreaterThan(30)
+    expect(verifyWalk(walk, (path: string) => readFileSync(join(root, path), 'utf8'))).toEqual([])
+  })
+
+  it('cannot leave out a function in between, or name one that is gone', () => {
+    const sources = {
+      'a.ts': 'export function first() {\n  return second()\n}\n\nfunction second() {\n  return third()\n}\n',
+      'b.ts': 'export const third = () => 3\n',
+    }
+    expect(verify('a.ts first\n  a.ts second\n    b.ts third', sources)).toEqual([])
+    expect(verify('a.ts first\n  b.ts third', sources)).toEqual(['first (a.ts) does not contain "third("'])
+    expect(verify('a.ts first\n  a.ts fourth', sources)).toEqual(['a.ts has no function fourth'])
+  })
+})
+
+describe('the programs outside src', () => {
+  it('may not use an undefined name', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'ralph-programs-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    writeFileSync(join(folder, 'x.mjs'), 'export const size = () => process.argv.length + oldName()\n')
+    const lint = ['node_modules/.bin/oxlint', '-c', 'scripts/house/programs.oxlintrc.json', folder]
+    const { status, stdout } = spawnSync(process.execPath, lint, { cwd: root, encoding: 'utf8' })
+    expect({ status, stdout }).toMatchObject({ status: 1, stdout: expect.stringContaining("'oldName' is not defined") })
   })
 })
 

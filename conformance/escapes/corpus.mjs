@@ -1,8 +1,9 @@
 import { deputyCases } from './cases/deputy.mjs'
 import { files } from './cases/files.mjs'
 import { networkCases } from './cases/network.mjs'
+import { plantedCases } from './cases/planted.mjs'
 import { stateCases } from './cases/state.mjs'
 import { systemCases } from './cases/system.mjs'
 
 /** Every way out that was thought of. `id` is unique within its class. */
-export const corpus = [...files, ...stateCases, ...systemCases, ...networkCases, ...deputyCases]
+export const corpus = [...files, ...stateCases, ...systemCases, ...networkCases, ...deputyCases, ...plantedCases]

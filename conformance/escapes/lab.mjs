@@ -9,6 +9,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { createServer as createHttp } from 'node:http'
@@ -40,6 +41,10 @@ const secretFiles = {
   'home/.cache/x': '',
   'home/.claude/settings.json': '{}',
   'home/other-project/secret.txt': 'secret',
+  'home/other-project/.env': 'secret',
+  'home/other-project/bin/tool': '',
+  'home/other-project/modules/m/secret': 'secret',
+  'home/dotfiles/CLAUDE.md': '',
   'outside/secret.txt': 'secret',
   'project/.claude/sprints/s1/SPRINT.yaml': 'goal: a\n',
   'project/.claude/sprints/s1/journal/0001': 'journal',
@@ -72,27 +77,36 @@ export async function openServices() {
   }
 }
 
+const otherWorktree = { commondir: '../..\n', gitdir: '/nowhere/.git\n', HEAD: 'ref: refs/heads/other\n' }
+
+function writeInto(path, text) {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, text)
+}
+
 /** The repository of the first machine, for all others. */
 let template
 
 async function createMachine() {
   const base = mkdtempSync(join(tmpdir(), 'ralph-escapes-'))
-  for (const [name, text] of Object.entries(secretFiles)) {
-    mkdirSync(dirname(join(base, name)), { recursive: true })
-    writeFileSync(join(base, name), text)
-  }
+  for (const [name, text] of Object.entries(secretFiles)) writeInto(join(base, name), text)
+  // As a user has it whose settings lie in a repository.
+  symlinkSync('../dotfiles/CLAUDE.md', join(base, 'home/.claude/CLAUDE.md'))
   const git = (...args) =>
     spawnSync('git', ['-C', join(base, 'project'), '-c', 'user.name=u', '-c', 'user.email=u@example.invalid', ...args])
   if (template === undefined) {
     git('init', '-q')
     git('add', '-f', 'package.json', '.claude/sprints/s2/SPRINT.yaml')
     git('commit', '-qm', 'first')
+    for (const [name, text] of Object.entries(otherWorktree))
+      writeInto(join(base, 'project/.git/worktrees/other', name), text)
     template = mkdtempSync(join(tmpdir(), 'ralph-escapes-git-'))
     cpSync(join(base, 'project/.git'), template, { recursive: true })
     process.on('exit', () => rmSync(template, { recursive: true, force: true }))
   } else {
     cpSync(template, join(base, 'project/.git'), { recursive: true })
   }
+  cpSync(template, join(base, 'project/packages/a/.git'), { recursive: true })
   const abstract = `ralph-escapes-${base.slice(-6)}`
   const sockets = [join(base, 'outside/host.sock'), join(base, 'project/dev.sock'), `\0${abstract}`].map((path) => {
     const server = createServer((socket) => socket.end('socket'))
@@ -102,38 +116,50 @@ async function createMachine() {
   return {
     base,
     abstract,
-    close: () => (servers.forEach((server) => server.close()), rmSync(base, { recursive: true, force: true })),
+    close: () => (servers.forEach((server) => server.close()), spawnSync('rm', ['-rf', base])),
   }
 }
 
+/** A start can fail on a busy machine, which says nothing about walls. */
+const maxTries = 3
+
 /**
  * Runs one case in a cell of its own. `ralph` is the code under test: openSandbox and superviseProcess; `cell` a member of the
- * registry with the tools of its probe.
+ * registry with the tools of its probe. A case counts only if its script was seen to begin: otherwise it is tried again.
  */
-export async function tryEscape(lab, { sh, first, outside, ofImage }) {
+export async function tryEscape(lab, given) {
+  let result
+  for (let tries = 0; tries < maxTries && !result?.ran; tries++) result = await tryOnce(lab, given)
+  return result
+}
+
+async function tryOnce(lab, { sh, first, outside, ofImage }) {
   const machine = await createMachine()
   try {
     const left = `7311.${Math.trunc(Math.random() * 1e9)}1`
     const place = { ...machine, left, asked: [], sprintDir: join(machine.base, 'project/.claude/sprints/s1') }
-    if (first) await runAttempt(lab, place, { script: first, number: 1 })
+    const before = first && (await runAttempt(lab, place, { script: first, number: 1 }))
     const { folder, ...end } = await runAttempt(lab, place, { script: sh, number: 2 })
     const printed = read(join(folder, 'transcript.jsonl'))
-    const isCut = !printed.startsWith('BEGIN')
-    const errors = read(join(folder, 'stderr.log')).trim().split('\n').at(-1) ?? ''
+    const isCut = end.began && !printed.startsWith('BEGIN')
+    const stderr = read(join(folder, 'stderr.log')).trim()
+    const missing = /([\w.-]+): (?:command )?not found/.exec(stderr)?.[1]
     // A container has such files of its own; those of the machine would look the same from outside.
     const isOwn = ofImage && lab.cell.kind === 'container' && printed !== `BEGIN\n${outsideOutput(sh)}`
-    const escaped = (end.code === 0 && !isOwn) || isCut || outside?.(await lookFromOutside(lab, place, end)) === true
-    return { escaped, code: end.code, errors: isOwn && end.code === 0 ? 'only what the image brings' : errors }
+    const got =
+      (end.code === 0 && !isOwn) || isCut || (await outside?.(await lookFromOutside(lab, place, end))) === true
+    return {
+      ran: end.began && before?.began !== false,
+      escaped: got,
+      code: end.code,
+      missing,
+      errors: isOwn && end.code === 0 ? 'only what the image brings' : (stderr.split('\n').at(-1) ?? ''),
+    }
   } finally {
     machine.close()
   }
 }
 
-const driver = {
-  name: 'claude',
-  state: () => ['.claude'],
-  settings: () => ['.claude/settings.json', '.claude/commands'],
-}
 const addresses = { 'allowed.test': ['127.0.0.1'], 'inside.test': ['127.0.0.1'], 'public.test': ['127.0.0.1'] }
 
 /** A later run of Ralph opens its own sandbox, so each attempt has one. */
@@ -148,22 +174,27 @@ async function runAttempt({ ralph, cell, tools, services }, { base, asked, sprin
     asked.push(host)
     return addresses[host] ?? Promise.reject(new Error(`${host} has no address`))
   }
-  const spec = { network, limits: {}, read: [], write: [], keys: 'real' }
+  const spec = { network, limits: {}, read: [join(cwd, 'data')], write: [], keys: 'real' }
   const sandbox = ralph.openSandbox({ cell, tools, spec, ralphHomes: [join(base, 'home/.ralph')], resolve })
   const env = { ...describeMachine({ base, services, ...more }), SPRINT: sprintDir, ATTEMPT: folder }
   const command = { file: '/bin/sh', args: ['-c', `echo BEGIN\n${script}`], env }
-  const place = { driver, folder, sprintDir, cwd }
+  const place = { driver: ralph.claude, folder, sprintDir, cwd }
   const wrapped = cell.kind === 'none' ? command : await sandbox.around(command, place)
   const job = { folder, ...wrapped, cwd, stdin: '', files: { 'mcp-token': 'x\n' }, mark: folder, graceMs: 500 }
-  const until = AbortSignal.timeout(60_000)
-  const end = await ralph.superviseProcess({ ...job, onOutput: () => {}, overdue: () => undefined, signal: until })
+  const until = AbortSignal.timeout(240_000)
+  let seen = ''
+  const onOutput = (bytes) => (seen += seen.length < 6 ? bytes.toString('latin1') : '')
+  const end = await ralph.superviseProcess({ ...job, onOutput, overdue: () => undefined, signal: until })
   if (cell.kind !== 'none') await sandbox.clear(place)
-  return { folder, ...end }
+  return { folder, began: seen.startsWith('BEGIN'), ...end }
 }
 
 /** Variables by which a case finds what it attacks. */
 const describeMachine = ({ base, abstract, left, services }) => ({
-  PATH: process.env.PATH,
+  // The user works with programs of this project and of another one.
+  PATH: [join(base, 'project/node_modules/.bin'), join(base, 'home/other-project/bin'), process.env.PATH].join(':'),
+  VIRTUAL_ENV: join(base, 'project/.venv'),
+  SSL_CERT_FILE: join(base, 'project/ca.pem'),
   HOME: join(base, 'home'),
   LC_ALL: 'C',
   OUTSIDE: join(base, 'outside'),
@@ -188,7 +219,15 @@ const lookFromOutside = async ({ ralph, services }, { base, left, asked }, end) 
   tls: services.seen.tls,
   asked,
   ralphReads: (name) => ralph.readPlainText(join(base, name)),
+  ralphWrites: (name, text) => ralph.writeFileAtomic(join(base, name), text),
+  ralphLogs: (name, text) => runDetached(ralph, join(base, name), text),
 })
+
+async function runDetached(ralph, log, text) {
+  const job = { file: '/bin/echo', args: [text], cwd: '/', env: {}, log }
+  const started = await ralph.startDetached(job).catch(() => undefined)
+  if (started) while (started.exitCode() === undefined) await sleep(20)
+}
 
 const read = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : '')
 
@@ -200,9 +239,9 @@ const setUserIdFiles = (folder) =>
     return found?.isFile() && (found.mode & (process.getuid?.() === 0 ? 0o6000 : 0o4000)) !== 0
   })
 
-/** Looks again for a moment: what is being killed may still be there. */
+/** Looks again for a while: on a busy machine what is being killed may still be there. */
 async function isLeft(text) {
-  for (let tries = 0; tries < 20; tries++) {
+  for (let tries = 0; tries < 400; tries++) {
     const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
     const found = pids.filter((pid) => {
       try {

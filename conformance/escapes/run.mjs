@@ -31,6 +31,9 @@ const ralph = {
   ...(await import(new URL('agents/cells/sandbox.js', dist))),
   ...(await import(new URL('platform/processes/supervised-process.js', dist))),
   ...(await import(new URL('platform/files/files.js', dist))),
+  ...(await import(new URL('platform/files/atomic-file.js', dist))),
+  ...(await import(new URL('platform/processes/detached-process.js', dist))),
+  ...(await import(new URL('agents/drivers/claude.js', dist))),
 }
 const cell = cells[values.cell]
 const machine = { platform: process.platform, path: process.env.PATH ?? '', cwd: '/', container: containerSettings() }
@@ -41,6 +44,7 @@ const lab = { ralph, cell, tools: found.tools, services }
 // Without walls most of the corpus would do to this machine what it tries to do.
 const harmless = ['read', 'sprint', 'environment', 'leftover']
 if (cell.kind !== 'none') await checkWalls()
+await checkMeans()
 
 const chosen = corpus.filter(
   ({ class: kind, id }, index) =>
@@ -54,20 +58,30 @@ await Promise.all(Array.from({ length: 4 }, work))
 rows.sort((a, b) => a.index - b.index)
 services.close()
 const out = rows.filter(({ escaped }) => escaped)
-console.log(
-  `\n${values.cell} ${found.version}: ${out.length} of ${rows.length} got out${out.map(({ id }) => ` ${id}`).join()}`,
-)
+const untried = rows.filter(({ tried }) => !tried)
+const sum = summarise()
+console.log(`\n${sum}${[...out, ...untried].map(({ id }) => ` ${id}`).join()}`)
 if (values.write) write()
-process.exit(out.length > 0 ? 1 : 0)
+process.exit(out.length > 0 || rows.some(({ ran }) => !ran) ? 1 : 0)
 
 async function work() {
   for (let each = waiting.shift(); each; each = waiting.shift()) {
-    const { escaped, code, errors } = await tryEscape(lab, each)
-    const words = code === 127 ? 'not installed here' : lastWords(errors) || `exit ${code}`
-    const row = { ...each, escaped, seen: escaped ? 'OUT' : words }
+    const { escaped, ran, code, errors, missing } = await tryEscape(lab, each)
+    const tried = ran && (escaped || missing === undefined)
+    const words = ran
+      ? missing
+        ? `${missing} is not installed`
+        : lastWords(errors) || `exit ${code}`
+      : 'did not start'
+    const row = { ...each, escaped: escaped && ran, tried, ran, seen: escaped && ran ? 'OUT' : words }
     rows.push(row)
-    console.log(`${escaped ? '✗' : '✓'} ${each.class}/${each.id}  ${row.seen}`)
+    console.log(`${row.escaped ? '✗' : tried ? '✓' : '?'} ${each.class}/${each.id}  ${row.seen}`)
   }
+}
+
+function summarise() {
+  const rest = untried.length === 0 ? '' : `; ${untried.length} more could not be tried`
+  return `${values.cell} ${found.version}: ${out.length} of ${rows.length - untried.length} got out${rest}`
 }
 
 function containerSettings() {
@@ -80,6 +94,23 @@ async function checkWalls() {
   const sh = 'touch /usr/.ralph-escape 2>/dev/null || kill -0 "$OUTER_PID" 2>/dev/null || test "$(id -u)" = 0'
   const { escaped } = await tryEscape(lab, { sh })
   if (escaped) fail(`${values.cell} has no walls on this machine; nothing was tried`)
+}
+
+/** What cases use must work, and what a cell allows too: a wall that refuses everything would look the same. */
+async function checkMeans() {
+  const allowed =
+    'curl -s -m60 --noproxy "" --proxy http://127.0.0.1:3128 "http://allowed.test:$ORIGIN_PORT/" | grep -q origin'
+  const means = {
+    'a file in the work tree': 'echo x >made && grep -q x made',
+    python3: 'python3 -c ""',
+    node: 'node -e ""',
+    git: 'git status --short >/dev/null',
+    ...(cell.kind !== 'none' && { 'an allowed host': allowed }),
+  }
+  for (const [name, sh] of Object.entries(means)) {
+    const { escaped: worked, errors } = await tryEscape(lab, { sh })
+    if (!worked) fail(`${name} does not work in ${values.cell}, so nothing would be shown: ${errors}`)
+  }
 }
 
 /** Starts this program again with two descriptors that it does not know of. */
@@ -106,7 +137,7 @@ function write() {
   const table = [
     heading,
     '',
-    `${values.cell} ${found.version}: **${out.length} of ${rows.length} got out.**`,
+    `**${sum}.**`,
     '',
     '| class | way | seen |',
     '| --- | --- | --- |',

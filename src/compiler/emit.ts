@@ -22,6 +22,7 @@ export function emitProgress(compilation: Compilation, { hooks, worktree, steps,
   const { goalPrompt, reflectionPrompt, protocol, report } = main.value
   const { proof, frozen, mayChange, room, seal, keep, sandbox, cell, network } = settings
   const { ralph, limits, timeouts, agent, model, doneWhen, review, checkpoint, env, notify, prices } = settings
+  const history = createEmptyHistory(limits)
   return {
     schemaVersion,
     rev: 0,
@@ -41,12 +42,9 @@ export function emitProgress(compilation: Compilation, { hooks, worktree, steps,
     ...(expansion && emitPhases(compilation, expansion)),
     perIterationHooks: [...hooks],
     dynamicSteps: [...steps],
-    live: [],
-    iterations: [],
-    hookTasks: [],
-    ralphExit: { detectedAt: null, iteration: null, finalSummary: null },
+    ...history,
     stats: {
-      ...createInitialStats(limits),
+      ...history.stats,
       ...(expansion ? countPhases(expansion.phases) : { totalSteps: steps.length }),
     },
   }
@@ -75,15 +73,22 @@ function countPhases(phases: readonly CompiledPhase[]) {
   return { totalSteps: steps.length, totalPhases: phases.length + subPhases, completedPhases: 0 }
 }
 
-const createInitialStats = ({ iterations }: Progress['limits']) => ({
-  startedAt: null,
-  completedAt: null,
-  currentIteration: 0,
-  maxIterations: iterations === 'off' ? unlimitedIterations : iterations,
-  totalSteps: 0,
-  completedSteps: 0,
-  costUsd: 0,
-  usage: noUsage,
-  activeMs: 0,
-  withoutProgress: 0,
+/** The history of a sprint that has not started. */
+export const createEmptyHistory = ({ iterations }: Progress['limits']) => ({
+  live: [],
+  iterations: [],
+  hookTasks: [],
+  ralphExit: { detectedAt: null, iteration: null, finalSummary: null },
+  stats: {
+    startedAt: null,
+    completedAt: null,
+    currentIteration: 0,
+    maxIterations: iterations === 'off' ? unlimitedIterations : iterations,
+    totalSteps: 0,
+    completedSteps: 0,
+    costUsd: 0,
+    usage: noUsage,
+    activeMs: 0,
+    withoutProgress: 0,
+  },
 })

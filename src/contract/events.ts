@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Timestamp } from './time.ts'
 import { FailureClass, type Usage } from './outcome.ts'
 import type { WorkRef } from './phases.ts'
 import { type CheckResult, Mode, SprintStatus, Verdict } from './progress.ts'
@@ -137,3 +138,20 @@ export const SprintEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('sprint-rested'), status: SprintStatus, reason: z.string().optional() }),
 ])
 export type SprintEvent = z.infer<typeof SprintEvent>
+
+/** The middle of longer tool outputs is cut out; `read-file` returns the whole. */
+export const maxOutputLength = 16 * 1024
+
+/** One event of an event log. `seq` increases by one. */
+export const LoggedEvent = z.object({
+  seq: z.int().min(1),
+  at: Timestamp,
+  sprintId: z.uuid().optional(),
+  promptId: z.uuid().optional(),
+  event: SprintEvent,
+  /** Path of the whole output for `read-file` in the area `agent`. */
+  clipped: z.string().optional(),
+  /** With `attempt-started`: the prompt that the agent receives. */
+  prompt: z.string().optional(),
+})
+export type LoggedEvent = z.output<typeof LoggedEvent>

@@ -1,5 +1,4 @@
-import type { SprintEvent } from '../contract/events.ts'
-import type { LoggedEvent } from '../contract/fleet/channel.ts'
+import type { LoggedEvent, SprintEvent } from '../contract/events.ts'
 import { noop, serialize } from '../platform/async.ts'
 import type { SyncMode } from '../platform/files/append-file.ts'
 import { exists, createFolder, removeFile } from '../platform/files/files.ts'

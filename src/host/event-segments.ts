@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { z } from 'zod'
-import { LoggedEvent } from '../contract/fleet/channel.ts'
+import { LoggedEvent } from '../contract/events.ts'
 import { formatTimestamp } from '../contract/time.ts'
 import { listFolder } from '../platform/files/files.ts'
 

@@ -55,8 +55,15 @@ export async function openSprint({ compiled, redact, acceptChanges, ...options }
   try {
     await writeGitignore(options.sprintDir)
     const edited = await opened.store.settleEdits()
-    const current = { ...opened, progress: opened.store.current() }
-    return { ...current, edited, ...(await applyChanges({ ...current, acceptChanges }, compiled, options.now())) }
+    const progress = opened.store.current()
+    const unchanged = { ...opened, edited, progress, changes: [] }
+    if (!compiled || progress.status === 'not-started') return unchanged
+    const fact = { type: 'recompiled' as const, at: options.now(), compiled }
+    const { progress: next, changes = [] } = advance(progress, fact)
+    if (changes.length === 0) return unchanged
+    await acceptChanges?.({ changes, before: progress, after: next })
+    await opened.store.save(next, fact)
+    return { ...unchanged, progress: next, changes }
   } catch (error) {
     await opened.store.close()
     throw error
@@ -68,20 +75,6 @@ function adoptPlan(imported: Progress, compiled: Progress, at: number): Progress
   if (imported.mode !== compiled.mode) return imported
   const { progress } = recompile(imported, compiled, at)
   return compiled.protocol === undefined ? progress : { ...progress, protocol: compiled.protocol }
-}
-
-async function applyChanges(
-  { store, progress, acceptChanges }: Pick<OpenedSprint, 'store' | 'progress'> & Pick<SprintToOpen, 'acceptChanges'>,
-  compiled: Progress | undefined,
-  at: number,
-): Promise<Pick<OpenedSprint, 'progress' | 'changes'>> {
-  if (!compiled || progress.status === 'not-started') return { progress, changes: [] }
-  const fact = { type: 'recompiled' as const, at, compiled }
-  const { progress: next, changes = [] } = advance(progress, fact)
-  if (changes.length === 0) return { progress, changes }
-  await acceptChanges?.({ changes, before: progress, after: next })
-  await store.save(next, fact)
-  return { progress: next, changes }
 }
 
 const notCompiledError = (sprintDir: string): RalphError =>

@@ -1,5 +1,4 @@
-import type { SprintEvent } from '../contract/events.ts'
-import { maxOutputLength } from '../contract/fleet/channel.ts'
+import { maxOutputLength, type SprintEvent } from '../contract/events.ts'
 
 /** The event with long output truncated in the middle; undefined if nothing is too long. */
 export function truncateEvent(event: SprintEvent): SprintEvent | undefined {

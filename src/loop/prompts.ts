@@ -13,13 +13,14 @@ export function buildAttemptPrompt(
   live: LiveIteration,
   sources: PromptSources = {},
 ): AttemptPrompt {
-  const sent = choosePrompt(fromProgress(progress), live, sources)
+  const sprint = fromProgress(progress)
+  const sent = choosePrompt(sprint, live, sources)
   return {
     ...sent,
     read: (message) => {
       // A report that only repeats an example of the prompt does not count; an earlier session has seen the full prompt too.
       const seen = sent.session === undefined ? sent.prompt : `${sent.prompt}\n${buildIterationPrompt(progress, live)}`
-      return readAttemptReport(progress, { ...message, structuredOnly: sent.form !== undefined }, seen)
+      return getWay(sprint).read({ ...message, structuredOnly: sent.form !== undefined }, seen, sprint)
     },
   }
 }

@@ -16,6 +16,7 @@ import type { CheckPlace } from './claim/run-check.ts'
 import { openProof, type Proof as OpenProof } from './claim/open-proof.ts'
 import { checkName, recordCheck, recordLater, type Recorder } from './claim/record-check.ts'
 import { forgetRest, rememberRest, takeUserEdits } from './claim/user-edits.ts'
+import type { Confine } from './room/confine.ts'
 
 export type ProverOptions = {
   /** Ralph's own folder of the sprint, not readable to agents. */
@@ -38,6 +39,8 @@ export type ProverOptions = {
   readonly seal: Seal | undefined
   /** Whether agents run in a cell that hides `state`. */
   readonly isSealed: boolean
+  /** The cell of the sprint, for checks outside the clean room. */
+  readonly confine?: Confine | undefined
   readonly redact: (text: string) => string
 }
 
@@ -113,6 +116,7 @@ async function openWorkshop(options: ProverOptions, checks: readonly Check[], tr
     include: listCopies(options, checks),
     env,
     hidden,
+    confine: options.confine,
     rules: { frozen, mayChange, commands: checks.map(({ run }) => run) },
     baselineTree: tree,
   })
@@ -121,7 +125,19 @@ async function openWorkshop(options: ProverOptions, checks: readonly Check[], tr
   await removeFolder(join(state, 'runs'))
   const mark = await readMark(join(state, 'mark'))
   killMarked(mark)
-  const place = { room: proof.room, project: realPath(project), state, assets, env, pass, heldOut, mark, settings }
+  const { confine } = options
+  const place = {
+    room: proof.room,
+    project: realPath(project),
+    state,
+    assets,
+    env,
+    pass,
+    heldOut,
+    mark,
+    settings,
+    confine,
+  }
   return { proof, place }
 }
 

@@ -43,7 +43,7 @@ describe('for a user', () => {
     expect(await call('start', { sprint: 'x' })).toMatchObject({ running: true })
     await sprint.called(1)
     expect(await call('start', { sprint: 'x' })).toMatchObject({ error: { code: 'SPRINT_LOCKED' } })
-    expect(await call('tell', { sprint: 'x', text: 'hurry' })).toEqual({ replies: 'hurry', now: false })
+    expect(await call('tell', { sprint: 'x', text: 'hurry' })).toEqual({ told: 'hurry', now: false })
     expect(await call('stop', { sprint: 'x', when: 'now', pause: true })).toEqual({ requested: 'paused', when: 'now' })
     await waitUntil('it to rest', async () => (await call('status', { sprint: 'x' })).running === false)
     expect(await call('status', { sprint: 'x' })).toMatchObject({ status: 'paused' })

@@ -131,6 +131,15 @@ describe('the compile cache', () => {
     expect(forStatus.length).toBeLessThan(10)
   })
 
+  it.skipIf(keepsItself)('contains neither the prover nor a server after a run without checks and cell', async () => {
+    const sprint = await createTestSprint({ answers: { '*': claim }, env: { NODE_COMPILE_CACHE: '' } })
+    expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+    const loaded = readdirSync(sprint.at('../home/.ralph/cache'), { recursive: true }).map(String)
+
+    expect(loaded.filter((name) => name.endsWith('parts-run.cjs'))).toHaveLength(1)
+    expect(loaded.filter((name) => /prover|proxy|gateway|webhook|server/.test(name))).toEqual([])
+  })
+
   it('is open before anything but the entry is loaded', () => {
     const parts = readFileSync(ralphProgram, 'utf8').matchAll(/require\("\.\.\/parts\/([^"]+)"\)/g)
 

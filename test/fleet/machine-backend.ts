@@ -6,12 +6,12 @@ import type { Timing } from '../../src/channel/line.ts'
 import { openMachineLines } from '../../src/backend/machines/machine-lines.ts'
 import {
   Reply,
-  type LoggedEvent,
   type Inventory,
   type DurableRequest,
   type RequestBody,
   type RequestReply,
 } from '../../src/contract/fleet/channel.ts'
+import type { LoggedEvent } from '../../src/contract/events.ts'
 import { createMemoryMachineStore } from './machine-memory-store.ts'
 
 /** The backend's end of the line with tables in memory: sends requests and records the replies. */

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { findCgroupParent } from '../../src/platform/processes/cgroups.ts'
 import { putProgram } from '../support/programs.ts'
@@ -108,6 +109,17 @@ describe.each(workingCells)('a sprint with cell: %s', { timeout }, (cell) => {
     expect(stdout).toMatch(/memory 128m(?: \(cgroup v[12]\)| per process \(rlimit\))/)
     // 6 s at most have passed; a busy machine gives less than the limit.
     expect(Number(await sprint.read('cpu.txt'))).toBeLessThan(canLimitProcessors ? 0.25 * 6 + 0.3 : 100)
+  })
+
+  it('runs checks inside too, in the clean room and in the work tree', async () => {
+    const reads = 'cat ../home/.ssh/id_rsa >leak 2>/dev/null; touch ../home/written 2>/dev/null; cat leak; true'
+    for (const room of ['clean', 'off']) {
+      const sprint = await confined('', inCell(cell, { 'done-when': [{ run: reads, name: 'reads' }], room }))
+      const { stdout } = await sprint.run()
+      expect(stdout).toContain('reads')
+      expect(existsSync(sprint.at('../home/written'))).toBe(false)
+      expect(existsSync(sprint.at('leak')) ? await sprint.read('leak') : '').toBe('')
+    }
   })
 
   it('lets the agent replace PROGRESS.yaml as yq -i does, and keeps what it changed', async () => {

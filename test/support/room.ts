@@ -48,7 +48,13 @@ export function createProject(files: Files): string {
 export const enclosures: readonly (readonly [string, (folder: string) => Promise<Enclosure>])[] = [
   [
     'what this machine has',
-    (folder) => openEnclosure({ folder, hidden: [], path: process.env['PATH'] ?? '/usr/bin:/bin' }),
+    (folder) =>
+      openEnclosure({
+        folder,
+        hidden: [],
+        path: process.env['PATH'] ?? '/usr/bin:/bin',
+        home: process.env['HOME'] ?? '/root',
+      }),
   ],
   ['no namespaces', () => Promise.resolve(plainEnclosure('asked for'))],
 ]

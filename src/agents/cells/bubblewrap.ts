@@ -63,7 +63,7 @@ function bubblewrapCommand(plan: CellPlan, { file, options }: Pick<CellTools, 'f
   ]
 }
 
-function mountArguments(mount: Mount): string[] {
+export function mountArguments(mount: Mount): string[] {
   switch (mount.kind) {
     case 'bind':
       return [mount.write ? '--bind' : '--ro-bind', mount.from, mount.path]

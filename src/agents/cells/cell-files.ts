@@ -14,6 +14,8 @@ import { removeForeignFolder } from '../../platform/files/disk-use.ts'
 import { writeScratch } from '../../platform/files/scratch-files.ts'
 import { stateFolder } from '../../platform/files/state-folder.ts'
 import { git } from '../../platform/git.ts'
+import type { Driver } from '../drivers/driver.ts'
+import { recordSettings, restoreSettings } from './agent-settings.ts'
 import { homeView } from './home-view.ts'
 import { homeFolder, type CellFiles } from './places.ts'
 import { listGitNames, removePlanted } from './repositories.ts'
@@ -36,6 +38,7 @@ export type CellPlace = {
   readonly sprintDir: string
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
+  readonly driver?: Driver | undefined
   /** What cells of different attempts share. */
   readonly shared?: string | undefined
 }
@@ -56,7 +59,8 @@ export async function makeCellFolder(place: CellPlace): Promise<CellFolder> {
     ...(filter && { 'filter.bpf': filter }),
   }
   await Promise.all(Object.entries(texts).map(([name, data]) => writeScratch(at(name), data)))
-  const [, , etc] = await Promise.all([
+  const [, , , etc] = await Promise.all([
+    recordSettings(base, place.driver, place.env),
     exists(at('git-names')) || writeScratch(at('git-names'), await listGitNames(realPath(place.cwd))),
     copySprints(place, at('sprints')),
     copyEtc(place.shared ?? base, { uid, gid, home }),
@@ -75,13 +79,14 @@ export async function makeCellFolder(place: CellPlace): Promise<CellFolder> {
   }
 }
 
-/** Removes the files of an attempt. Resolves with the paths that a program planted and Ralph removed. */
+/** Removes the files of an attempt. Resolves with one line for each thing that a program planted and Ralph removed. */
 export async function clearCellFolder(place: Pick<CellPlace, 'sprintDir' | 'folder'>): Promise<string[]> {
   const base = cellFolder(place)
   const before = await readTextIfExists(join(base, 'git-names'))
   const planted = before === undefined ? [] : await removePlanted(before)
+  const restored = await restoreSettings(base)
   await removeForeignFolder(base)
-  return planted
+  return [...planted.map((path) => `removed ${path}, which a program left where git would obey it`), ...restored]
 }
 
 /**

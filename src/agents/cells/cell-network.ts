@@ -8,8 +8,8 @@ import type { Command, NetworkSpec } from './cell.ts'
 import { networkFolder } from './places.ts'
 import { isLoopback, parseRule, plainHost, type Rule } from './network/allow-list.ts'
 import { configuredRules, findProjectAddresses, publicRegistries } from './network/configured-hosts.ts'
-import { proxyPort, withForwarder } from './forwarder.ts'
-import { createProxy, type Visit } from './network/proxy.ts'
+import { proxyPort, withForwarder } from './network/forwarder.ts'
+import type { Visit } from './network/proxy.ts'
 
 export type NetworkRequest = {
   readonly spec: NetworkSpec
@@ -56,6 +56,8 @@ export async function openNetwork(request: NetworkRequest): Promise<CellNetwork>
   }
   const rules = request.rules ?? (await resolveRules(request))
   const visits = recordVisits(request.onNote)
+  // Imported here: HTTP and TLS would cost every start of Ralph, also those without a filtered network.
+  const { createProxy } = await import('./network/proxy.ts')
   const server = createProxy({ rules, upstream: upstreamProxy(env), onVisit: visits.add, resolve: request.resolve })
   const { close } = await serveOnSocket(server, folder, 'proxy.sock')
   const options = {

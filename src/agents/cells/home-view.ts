@@ -1,5 +1,5 @@
 import { basename, dirname, join, resolve } from 'node:path'
-import { exists, isFile, readTextSyncIfExists, realPath } from '../../platform/files/files.ts'
+import { exists, isFile, readTextSyncIfExists } from '../../platform/files/files.ts'
 import { isWithin } from './mounts.ts'
 
 type Variables = Readonly<Record<string, string>>
@@ -29,6 +29,7 @@ export const secrets = [
 ].flatMap((names) => names.split(' '))
 
 export type HomeView = {
+  /** Whether they exist or not. */
   readonly readable: readonly string[]
   /** Replacement texts for files of the home folder, by relative path. */
   readonly files: Readonly<Record<string, string>>
@@ -43,7 +44,7 @@ export function homeView(home: string, env: Variables, identity: string): HomeVi
     return isFile(path) ? [[name, withoutSecrets(readTextSyncIfExists(path) ?? '')] as const] : []
   })
   return {
-    readable: [...named, ...standard].filter((path) => exists(path)).map((path) => realPath(path)),
+    readable: [...named, ...standard],
     files: { '.gitconfig': identity, ...Object.fromEntries(kept) },
   }
 }
@@ -56,16 +57,23 @@ export const withoutSecrets = (text: string): string =>
     .join('\n')
     .replaceAll(/:\/\/[^/\s@"']+@/g, '://')
 
-/** The folders on PATH and of other programs, with the folder around a `bin` that its links lead into. */
-export function programFolders(files: readonly string[], path: string, hidden: readonly string[]): string[] {
-  const onPath = path.split(':').filter((folder) => folder.startsWith('/') && exists(folder))
-  const folders = [...onPath, ...files.map((file) => dirname(file)), ...files.map((file) => dirname(realPath(file)))]
-  return [...new Set(folders.map((folder) => realPath(folder)))].flatMap((folder) => {
+export type HomeLimits = { readonly home: string; readonly hidden: readonly string[] }
+
+/** Folders of programs, with the folder around a `bin` that its links lead into. */
+export function programFolders(folders: readonly string[], limits: HomeLimits): string[] {
+  return [...new Set(folders)].flatMap((folder) => {
     const around = dirname(folder)
-    const isTool = ['bin', 'sbin', 'shims', '.bin'].includes(basename(folder)) && isShowable(around, hidden)
-    return isShowable(folder, hidden) ? [isTool ? around : folder] : []
+    const isTool = ['bin', 'sbin', 'shims', '.bin'].includes(basename(folder)) && isShowable(around, limits.hidden)
+    if (!isShowable(folder, limits.hidden)) return []
+    return [isTool && !isProject(around, limits.home) ? around : folder]
   })
 }
+
+const projectFiles = '.git .env package.json pyproject.toml Cargo.toml go.mod composer.json Gemfile'.split(' ')
+
+/** Another project of the user, whose programs may be on PATH: only those are shown. */
+const isProject = (folder: string, home: string): boolean =>
+  isWithin(folder, home) && projectFiles.some((name) => exists(join(folder, name)))
 
 /** A folder that contains the home, the project or Ralph's folder never counts as a folder of programs. */
 const isShowable = (folder: string, hidden: readonly string[]): boolean =>

@@ -5,7 +5,6 @@ import { writeScratch } from '../../platform/files/scratch-files.ts'
 import { listenOnLoopback } from '../../platform/net/loopback-server.ts'
 import type { Driver } from '../drivers/driver.ts'
 import type { Command } from './cell.ts'
-import { createKeyGateway, createPlaceholder } from './network/key-gateway.ts'
 
 export type HeldKeys = {
   /** The program with placeholders in place of its keys. */
@@ -23,6 +22,7 @@ export async function holdKeys(command: Command, driver: Driver, folder: string)
   const use = driver.keys?.(command.env, readTextSyncIfExists)
   const [variable] = use?.variables.filter((name) => command.env[name]) ?? []
   if (!use || variable === undefined) throw noPlaceholder(driver.name)
+  const { createKeyGateway, createPlaceholder } = await import('./network/key-gateway.ts')
   const saved = join(folder, 'gateway.json')
   const before = parseSaved(await readTextIfExists(saved))
   const placeholder = before?.placeholder ?? createPlaceholder()

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
-import { dirname, join, relative, resolve } from 'node:path'
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import {
   exists,
   isFolder,
   createFolder,
   createPrivateFolder,
+  leadsOut,
   realPath,
   writeNewFile,
 } from '../../platform/files/files.ts'
@@ -92,6 +93,21 @@ export async function findPlaces(request: PlacesRequest): Promise<View> {
   const state = await driverPlaces(request, home)
   const hidden = [home, cwd, ...request.ralphHomes]
   const own = [...request.write.map((path) => expand(path, home)), ...git.writable]
+  const there = (paths: readonly string[]): string[] => existing(paths, cwd)
+  const readable = [
+    ...there([
+      ...homeView(home, env, '').readable,
+      ...programFolders(findProgramFolders(request, cwd), { home, hidden }),
+      ...certificateVariables.flatMap((name) => env[name] ?? []),
+      packageRoot,
+    ]).filter((path) => !isWithin(path, cwd)),
+    ...there(request.read.map((path) => expand(path, home))),
+    join(cwd, '.claude'),
+    ...git.readable,
+    ...there([...listRalphFolders(sprint), ...ralphsFiles.map((name) => join(sprint, name))]),
+    ...state.readable,
+  ].filter((path) => !isWithin(cwd, path))
+  const hiddenPaths = concealed(request, { home, cwd, shown: [...programRoots, ...readable] })
   return {
     system: [
       ...systemMounts(files),
@@ -101,22 +117,10 @@ export async function findPlaces(request: PlacesRequest): Promise<View> {
       ...(isFolder(join(cwd, '.claude/sprints')) ? [readOnly(join(cwd, '.claude/sprints'), files.sprints)] : []),
       ...(files.network === undefined ? [] : [readOnly(networkFolder, files.network)]),
     ],
-    readable: [
-      ...there([
-        ...homeView(home, env, '').readable,
-        ...programFolders(request.programs, env['PATH'] ?? '', hidden),
-        ...certificateVariables.flatMap((name) => env[name] ?? []),
-        packageRoot,
-      ]).filter((path) => !isWithin(path, cwd)),
-      ...there(request.read.map((path) => expand(path, home))),
-      join(cwd, '.claude'),
-      ...git.readable,
-      ...there([...listRalphFolders(sprint), ...ralphsFiles.map((name) => join(sprint, name))]),
-      ...state.readable,
-    ].filter((path) => !isWithin(cwd, path)),
+    readable,
     writable: [cwd, sprint, ...there([...own, ...state.writable]), ...listReportFolder(request)],
-    emptyFolders: concealed(request, { home, cwd }).filter((path) => isFolder(path)),
-    emptyFiles: [...concealed(request, { home, cwd }).filter((path) => !isFolder(path)), ...(await findSockets(cwd))],
+    emptyFolders: hiddenPaths.filter((path) => isFolder(path)),
+    emptyFiles: [...hiddenPaths.filter((path) => !isFolder(path)), ...(await findSockets(cwd))],
   }
 }
 
@@ -135,7 +139,15 @@ const emptyHome = (home: string): Mount => ({
   mode: '0700',
 })
 
-const there = (paths: readonly string[]): string[] => paths.filter((path) => exists(path)).map((path) => realPath(path))
+/** On PATH, and of programs: with the name that they are started by, and where they are. */
+const findProgramFolders = ({ env, programs }: PlacesRequest, cwd: string): string[] => [
+  ...existing([...(env['PATH'] ?? '').split(':').filter(isAbsolute), ...programs.map((file) => dirname(file))], cwd),
+  ...existing(programs, cwd).map((file) => dirname(file)),
+]
+
+/** Without links. None that the work tree names and a link in it makes another: the agent may have written the link. */
+const existing = (paths: readonly string[], cwd: string): string[] =>
+  paths.filter((path) => exists(path) && !leadsOut(resolve(path), cwd)).map((path) => realPath(path))
 
 const expand = (path: string, home: string): string =>
   path.startsWith('~/') ? join(home, path.slice(2)) : resolve(home, path)
@@ -149,25 +161,33 @@ export const resolveReportFolder = (reportFolder: string, sprintDir: string): st
   isWithin(reportFolder, sprintDir) ? join(realPath(sprintDir), relative(sprintDir, reportFolder)) : reportFolder
 
 /** Ralph's folders and the user's secrets, where something that is shown contains them. */
-function concealed({ ralphHomes }: PlacesRequest, { home, cwd }: { home: string; cwd: string }): string[] {
-  const kept = secrets.map((name) => join(home, name)).filter((path) => isWithin(path, cwd))
-  return [...there([...ralphHomes, ...kept])].filter(
-    (path) => path !== cwd && !isWithin(cwd, path) && isWithin(path, cwd),
+function concealed({ ralphHomes }: PlacesRequest, { home, cwd, shown }: ShownPlaces): string[] {
+  const kept = secrets.map((name) => join(home, name))
+  return existing([...ralphHomes, ...kept], cwd).filter(
+    (path) => !isWithin(cwd, path) && [cwd, ...shown].some((folder) => path !== folder && isWithin(path, folder)),
   )
 }
 
+type ShownPlaces = { readonly home: string; readonly cwd: string; readonly shown: readonly string[] }
+
+/** Of which every program sees all: a folder of Ralph may lie in one of them. */
+const programRoots = ['/usr', '/opt', '/nix', '/snap']
+
 /** The agent program's own state, made where it is missing; its settings can only be read, since the user's own sessions obey them. */
-async function driverPlaces({ driver, env }: PlacesRequest, home: string) {
+async function driverPlaces({ driver, env, cwd }: PlacesRequest, home: string) {
   const absolute = (paths: readonly string[] = []) => paths.map((path) => resolve(home, path))
   const writable = absolute(driver?.state?.(env))
   const readable = absolute(driver?.settings?.(env))
   for (const path of [...writable, ...readable]) await makeState(path)
-  return { writable, readable: there(readable) }
+  return { writable, readable: existing(readable, realPath(cwd)) }
 }
+
+/** An empty one would hide `.env` of the home folder from the program; Ralph removes a new one after the attempt. */
+export const isNeverMade = (path: string): boolean => path.endsWith('/.env')
 
 /** A program that was never used has to make what it keeps, and cannot do so in a home folder that is not there. */
 async function makeState(path: string): Promise<void> {
-  if (exists(path)) return
+  if (exists(path) || isNeverMade(path)) return
   if (!/\.(?:json|toml|md)$/.test(path)) return createPrivateFolder(path)
   await createFolder(dirname(path))
   await writeNewFile(path, path.endsWith('.json') ? '{}\n' : '')

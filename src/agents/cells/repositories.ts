@@ -4,13 +4,16 @@ import {
   exists,
   isFile,
   isFolder,
+  listEntries,
   listFolder,
   createFolder,
+  leadsOut,
   readTextSyncIfExists,
   realPath,
   removeFolder,
   writeNewFile,
 } from '../../platform/files/files.ts'
+import { readLink } from '../../platform/files/links.ts'
 
 export type Repositories = {
   /** Folders of git: everything in them can be written but what git itself would execute. */
@@ -26,30 +29,40 @@ const linkFiles = ['commondir', 'gitdir', 'config.worktree']
 /** The repositories around and directly in a folder. */
 export async function findRepositories(cwd: string): Promise<Repositories> {
   const links = await gitLinks(cwd)
-  const folders = [...new Set(links.flatMap(gitFolders))]
-  const readable = await Promise.all(folders.map(closeRepository))
+  const folders = findGitFolders(links, cwd)
+  const readable = await Promise.all(folders.map((folder) => closeRepository(folder, folders)))
   return { writable: folders, readable: [...links.filter((link) => isFile(link)), ...readable.flat()] }
 }
 
-/** The paths directly in the folders of git, and the folders with a slash behind, one per line: to be compared after the attempt. */
+/**
+ * The paths directly in the folders of git, all links below, and the folders with a slash behind, one per line: to be compared after
+ * the attempt.
+ */
 export async function listGitNames(cwd: string): Promise<string> {
-  const folders = [...new Set((await gitLinks(cwd)).flatMap(gitFolders))]
+  const folders = findGitFolders(await gitLinks(cwd), cwd)
   const lists = await Promise.all(
-    folders.map(async (folder) => [`${folder}/`, ...(await listFolder(folder)).map((name) => join(folder, name))]),
+    folders.map(async (folder) => [
+      `${folder}/`,
+      ...(await listFolder(folder)).map((name) => join(folder, name)),
+      ...(await findLinks(folder)).map(describeLink),
+    ]),
   )
   return lists.flat().join('\n')
 }
 
 /**
- * Removes what appeared in folders of git and would change what git does there: `commondir` makes git read another
- * configuration, and a lock that a killed program left keeps the user's git from working. Resolves with their paths.
+ * Removes what appeared in folders of git and would change what git does there: `commondir` makes git read another configuration, a
+ * lock that a killed program left keeps the user's git from working, and through a link git would write to a file elsewhere, e.g. a
+ * commit message to `.bashrc`. git itself makes no links there. Resolves with their paths.
  */
 export async function removePlanted(before: string): Promise<string[]> {
   const known = new Set(before.split('\n'))
   const planted: string[] = []
   for (const folder of [...known].filter((path) => path.endsWith('/'))) {
     const paths = (await listFolder(folder)).map((name) => join(folder, name)).filter((path) => !known.has(path))
-    for (const path of paths.filter((each) => basename(each) === 'commondir' || each.endsWith('.lock'))) {
+    const obeyed = paths.filter((each) => basename(each) === 'commondir' || each.endsWith('.lock'))
+    const links = (await findLinks(folder.slice(0, -1))).filter((path) => !known.has(describeLink(path)))
+    for (const path of new Set([...obeyed, ...links])) {
       await removeFolder(path).catch(() => {})
       planted.push(path)
     }
@@ -57,7 +70,29 @@ export async function removePlanted(before: string): Promise<string[]> {
   return planted
 }
 
-async function closeRepository(folder: string): Promise<string[]> {
+/** With its target: a file that was there may have become a link, and a link another one. */
+const describeLink = (path: string): string => `${path}@${encodeURIComponent(readLink(path) ?? '')}`
+
+/** More would make every attempt slow. */
+const mostEntries = 50_000
+
+/** Links where git writes, which are few folders: not in those of single objects. */
+async function findLinks(folder: string): Promise<string[]> {
+  const links: string[] = []
+  const queue = [folder]
+  for (let entries = 0; entries < mostEntries;) {
+    const next = queue.pop()
+    if (next === undefined) return links
+    for (const { name, kind } of await listEntries(next)) {
+      entries++
+      if (kind === 'link') links.push(join(next, name))
+      else if (kind === 'folder' && !/\/objects\/[\da-f]{2}$/.test(join(next, name))) queue.push(join(next, name))
+    }
+  }
+  return links
+}
+
+async function closeRepository(folder: string, own: readonly string[]): Promise<string[]> {
   if (!exists(join(folder, 'objects'))) {
     return [...linkFiles, 'config', 'hooks'].map((name) => join(folder, name)).filter((path) => exists(path))
   }
@@ -68,14 +103,30 @@ async function closeRepository(folder: string): Promise<string[]> {
     await createFolder(dirname(path))
     await writeNewFile(path, '')
   }
-  return [...executedFolders, ...executedFiles].map((name) => join(folder, name))
+  const worktrees = (await listFolder(join(folder, 'worktrees'))).map((name) => join(folder, 'worktrees', name))
+  return [
+    ...[...executedFolders, ...executedFiles].map((name) => join(folder, name)),
+    // `commondir` of another worktree would give the user's git there another configuration.
+    ...worktrees.filter((path) => !own.includes(path)),
+  ]
 }
 
 async function gitLinks(cwd: string): Promise<string[]> {
-  const names = await listFolder(cwd)
-  const below = names.filter((name) => name !== 'node_modules' && name !== '.git').map((name) => join(cwd, name))
-  return [...ancestors(cwd), ...below].map((folder) => join(folder, '.git')).filter((path) => exists(path))
+  const below = await foldersIn(cwd)
+  const deeper = await Promise.all(below.map(foldersIn))
+  return [...ancestors(cwd), ...below, ...deeper.flat()]
+    .map((folder) => join(folder, '.git'))
+    .filter((path) => exists(path) && !leadsOut(path, cwd))
 }
+
+const findGitFolders = (links: readonly string[], cwd: string): string[] => [
+  ...new Set(links.flatMap((link) => gitFolders(link, cwd))),
+]
+
+const foldersIn = async (folder: string): Promise<string[]> =>
+  (await listEntries(folder)).flatMap(({ name, kind }) =>
+    kind === 'folder' && name !== 'node_modules' && name !== '.git' ? [join(folder, name)] : [],
+  )
 
 /** The folder and those around it, up to the first repository. */
 function ancestors(folder: string): string[] {
@@ -87,21 +138,23 @@ function ancestors(folder: string): string[] {
  * Of a worktree: its own folder of git, and the one that it shares with the others. An agent can write a link that leads to any
  * folder of the machine, which must not be shown for that: git itself writes the way back into the folder of a worktree.
  */
-function gitFolders(link: string): string[] {
+function gitFolders(link: string, cwd: string): string[] {
   if (isFolder(link)) return [realPath(link)]
   const own = /^gitdir: (.*)$/m.exec(readTextSyncIfExists(link) ?? '')?.[1]
   if (own === undefined) return []
   const folder = resolve(dirname(link), own)
-  if (!isWithin(folder, dirname(link)) && !leadsBack(folder, link)) return []
-  const common = readTextSyncIfExists(join(folder, 'commondir'))?.trim()
-  const folders = common === undefined ? [folder] : [folder, resolve(folder, common)]
-  return folders.filter((path) => exists(path)).map((path) => realPath(path))
+  if (!exists(folder) || leadsOut(folder, cwd)) return []
+  if (!isWithin(folder, dirname(link)) && !leadsBack(folder, link, cwd)) return []
+  const [real, common] = [realPath(folder), resolve(folder, '..', '..')]
+  // Where git puts it. The file `commondir` may say anything.
+  const isWorktree = basename(dirname(folder)) === 'worktrees' && exists(join(common, 'objects'))
+  return isWorktree ? [real, realPath(common)] : [real]
 }
 
-function leadsBack(folder: string, link: string): boolean {
+function leadsBack(folder: string, link: string, cwd: string): boolean {
   const back = readTextSyncIfExists(join(folder, 'gitdir'))?.trim()
   if (back !== undefined) return exists(resolve(folder, back)) && realPath(resolve(folder, back)) === realPath(link)
   // A submodule has its folder in that of the repository around it.
   const around = ancestors(dirname(dirname(link))).map((each) => join(each, '.git'))
-  return around.some((git) => isFolder(git) && isWithin(folder, join(realPath(git), 'modules')))
+  return around.some((git) => isFolder(git) && !leadsOut(git, cwd) && isWithin(folder, join(realPath(git), 'modules')))
 }

@@ -27,6 +27,9 @@ export type Confined = {
   readonly folder: string
   readonly sprintDir: string
   readonly cwd: string
+  /** More folders for this program alone. */
+  readonly read?: readonly string[] | undefined
+  readonly write?: readonly string[] | undefined
   /** One line for the user, e.g. about a host that was refused. */
   readonly onNote?: ((text: string) => void) | undefined
 }
@@ -64,9 +67,9 @@ export function openSandbox(options: SandboxOptions): Sandbox {
   const pinned = new Map<string, ReturnType<typeof pinRules>>()
   return {
     kind: cell.kind,
-    async around(program, { driver, folder, sprintDir, cwd, onNote }) {
+    async around(program, { driver, folder, sprintDir, cwd, onNote, read = [], write = [] }) {
       const env = cellEnvironment(program.env, cell.kind)
-      const files = await makeCellFolder({ folder, sprintDir, cwd, env, shared: cachesFolder(ralphHomes) })
+      const files = await makeCellFolder({ folder, sprintDir, cwd, env, driver, shared: cachesFolder(ralphHomes) })
       const note = onNote && once(noted, onNote)
       const perl = tools.container && tools.perl
       const request = {
@@ -86,7 +89,8 @@ export function openSandbox(options: SandboxOptions): Sandbox {
       const groups = openLimits(limits, folder)
       const reportFolder = driver && findReportFolder(folder)
       const own = { env, programs: [process.execPath, program.file], ralphHomes, files, ...spec }
-      const view = await findPlaces({ driver, cwd, sprintDir, reportFolder, ...own })
+      const also = { read: [...spec.read, ...read], write: [...spec.write, ...write] }
+      const view = await findPlaces({ driver, cwd, sprintDir, reportFolder, ...own, ...also })
       const plan: CellPlan = {
         ...describeFiles(files),
         cwd: realPath(cwd),
@@ -108,9 +112,7 @@ export function openSandbox(options: SandboxOptions): Sandbox {
       attempts.delete(place.folder)
       await cell.end?.(attemptName(place.folder), tools)
       if (attempt) await closeAttempt(attempt)
-      for (const path of await clearCellFolder(place)) {
-        place.onNote?.(`removed ${path}, which a program left where git would obey it`)
-      }
+      for (const line of await clearCellFolder(place)) place.onNote?.(line)
       const { mode = networkMode(spec.network), ...visits } = attempt?.network.report() ?? {}
       return { cell: cell.kind, network: mode, ...limitTexts(limits), ...hostNames(visits) }
     },

@@ -16,7 +16,8 @@ type AcpAgent = {
   readonly env?: readonly string[]
   readonly set?: Readonly<Record<string, string>>
   readonly about?: ProgramInfo
-  readonly state?: Driver['state']
+  /** The driver whose program it is, which knows where that keeps its state. */
+  readonly of?: Pick<Driver, 'state' | 'settings' | 'obeyed'>
   /** A login method that needs no user, tried only if the variable is set. */
   readonly auth?: { readonly method: string; readonly variable: string }
 }
@@ -26,20 +27,20 @@ const presets: Readonly<Record<string, AcpAgent>> = {
     command: ['claude-agent-acp'],
     env: claude.env,
     set: claudeSettings,
-    ...(claude.state && { state: claude.state }),
+    of: claude,
     about: { tested: ['0.99.0', '0.100.0'] },
   },
   codex: {
     command: ['codex-acp'],
     env: codex.env,
-    ...(codex.state && { state: codex.state }),
+    of: codex,
     about: { tested: ['2.6.0', '2.7.0'] },
   },
   gemini: {
     command: ['gemini', '--acp', '--skip-trust'],
     env: gemini.env,
     set: geminiSettings,
-    ...(gemini.state && { state: gemini.state }),
+    of: gemini,
     ...(gemini.about && { about: gemini.about }),
     auth: { method: 'gemini-api-key', variable: 'GEMINI_API_KEY' },
   },
@@ -47,14 +48,14 @@ const presets: Readonly<Record<string, AcpAgent>> = {
     command: ['opencode', 'acp'],
     env: opencode.env,
     set: opencodeSettings,
-    ...(opencode.state && { state: opencode.state }),
+    of: opencode,
     ...(opencode.about && { about: opencode.about }),
   },
 }
 
 /** `acp:gemini` for a known agent, `acp:my-agent --flag` for any other. */
 export function acpDriver(agent: string): Driver {
-  const { command, env = [], set, auth, about, state } = findPreset(agent) ?? { command: splitCommandLine(agent) }
+  const { command, env = [], set, auth, about, of } = findPreset(agent) ?? { command: splitCommandLine(agent) }
   const [program = ''] = command
   return {
     name: agent === '' ? 'acp' : `acp:${agent}`,
@@ -81,7 +82,9 @@ export function acpDriver(agent: string): Driver {
       }
     },
     ...(about && { about }),
-    ...(state && { state }),
+    ...(of?.state && { state: of.state }),
+    ...(of?.settings && { settings: of.settings }),
+    ...(of?.obeyed && { obeyed: of.obeyed }),
     textInPieces: true,
     read: readAcp,
   }

@@ -56,6 +56,7 @@ function classifyFailure(result: JsonObject, { messageError, limitReached }: Res
   if (api) return api
   const status = asNumber(result['api_error_status'])
   if (status !== undefined) return classifyStatus(status)
+  if (signedOut.test(asText(result['result']) ?? '')) return 'auth'
   if (asText(result['result'])?.includes('malformed')) return 'protocol'
   return findClass(classOfMessageError, messageError) ?? classifyMessage(readErrorMessage(result) ?? '')
 }
@@ -73,6 +74,9 @@ export function parseLegacyReset(result: JsonObject): number | undefined {
 }
 
 const oldLimit = /^Claude AI usage limit reached\|(\d{9,11})$/
+
+/** The whole text of a failed result; older versions say it nowhere else. */
+const signedOut = /^(?:Not logged in|Invalid API key|OAuth token \w+) · Please run \/login$/
 
 const startFailed = (result: JsonObject): boolean => typeof result['startup_failure_reason'] === 'string'
 

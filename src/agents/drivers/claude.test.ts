@@ -154,6 +154,8 @@ describe('results that are not what they seem', () => {
     ['api_error', { api_error: 'connection_failed' }, 'network'],
     ['terminal_reason', { terminal_reason: 'prompt_too_long' }, 'context'],
     ['a spent account', { is_error: true, api_error_status: 400, api_error_type: 'billing_error' }, 'auth'],
+    ['a missing login', { is_error: true, result: 'Not logged in · Please run /login' }, 'auth'],
+    ['a text about logins', { is_error: true, result: 'I wrote "Please run /login" into the page' }, 'unknown'],
     [
       'the limit of an older version',
       { is_error: true, result: 'Claude AI usage limit reached|1794775744' },

@@ -19,6 +19,12 @@ import { createReaderState, type ReaderState } from '../readers/reader-state.ts'
 import { type ToolTracker, createToolTracker } from '../readers/tools.ts'
 import { addTokenUsage, sumUsage } from '../readers/usage.ts'
 
+/** Below the folder of its state: what it reads as instructions or runs as a program, `local` being the program itself. */
+const executedFiles =
+  'settings.json settings.local.json CLAUDE.md agents commands skills hooks rules output-styles plugins local'.split(
+    ' ',
+  )
+
 export const claudeSettings = {
   CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
   DISABLE_AUTOUPDATER: '1',
@@ -74,8 +80,18 @@ export const claude: Driver = {
     'GCLOUD_PROJECT',
   ],
   state: ({ CLAUDE_CONFIG_DIR: own }) => (own ? [own] : ['.claude', '.claude.json']),
-  settings: ({ CLAUDE_CONFIG_DIR: own = '.claude' }) =>
-    ['settings.json', 'settings.local.json', 'agents', 'commands', 'skills'].map((name) => `${own}/${name}`),
+  settings: ({ CLAUDE_CONFIG_DIR: own = '.claude' }) => executedFiles.map((name) => `${own}/${name}`),
+  obeyed: ({ CLAUDE_CONFIG_DIR: own }) => ({
+    file: own ? `${own}/.claude.json` : '.claude.json',
+    keys: [
+      'mcpServers',
+      'enableAllProjectMcpServers',
+      'enabledMcpjsonServers',
+      'hasTrustDialogAccepted',
+      'allowedTools',
+    ],
+    within: ['projects'],
+  }),
   keys: findClaudeKey,
   command: ({ model, resume, form, sandboxed }) => ({
     file: 'claude',

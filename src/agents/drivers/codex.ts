@@ -20,7 +20,8 @@ export const codex: Driver = {
   models: ['gpt-*', 'codex-*', 'o1*', 'o3*', 'o4*'],
   env: ['OPENAI_*', 'AZURE_OPENAI_*', 'CODEX_HOME', 'CODEX_API_KEY', 'CODEX_CA_CERTIFICATE'],
   state: ({ CODEX_HOME: own = '.codex' }) => [own],
-  settings: ({ CODEX_HOME: own = '.codex' }) => [`${own}/config.toml`, `${own}/AGENTS.md`],
+  settings: ({ CODEX_HOME: own = '.codex' }) =>
+    ['config.toml', 'AGENTS.md', 'hooks.json', 'prompts', 'rules', 'skills'].map((name) => `${own}/${name}`),
   keys: findCodexKey,
   command: ({ folder, model, resume, form }) => ({
     file: 'codex',

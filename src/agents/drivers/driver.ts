@@ -43,6 +43,14 @@ export type KeyUse = {
   }
 }
 
+/** In a JSON file: absolute, or relative to the home folder. */
+export type ObeyedValues = {
+  readonly file: string
+  readonly keys: readonly string[]
+  /** Objects of the file whose every value may have the same keys. */
+  readonly within: readonly string[]
+}
+
 /** Everything we know about one agent program, and nothing else: no spawning, no timing, no retrying. */
 export interface Driver {
   readonly name: string
@@ -59,6 +67,8 @@ export interface Driver {
   readonly state?: (env: Readonly<Record<string, string>>) => readonly string[]
   /** Settings within its state that later sessions of the user obey, so that an agent in a cell can only read them. */
   readonly settings?: (env: Readonly<Record<string, string>>) => readonly string[]
+  /** Values that later sessions of the user obey, in a file that the program itself must be able to write. */
+  readonly obeyed?: (env: Readonly<Record<string, string>>) => ObeyedValues
   /** How it sends the key of its model, so that Ralph can hold the key; undefined for a login that Ralph cannot hold. */
   readonly keys?: (
     env: Readonly<Record<string, string>>,

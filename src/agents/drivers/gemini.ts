@@ -20,6 +20,10 @@ export const gemini: Driver = {
   models: ['gemini-*', 'auto', 'pro', 'flash', 'flash-lite'],
   env: ['GEMINI_API_KEY', 'GEMINI_MODEL', 'GEMINI_CLI_HOME', 'GOOGLE_*', 'CLOUDSDK_*', 'GCLOUD_PROJECT'],
   state: ({ GEMINI_CLI_HOME: own }) => [own ? `${own}/.gemini` : '.gemini'],
+  settings: ({ GEMINI_CLI_HOME: own }) =>
+    ['settings.json', 'trustedFolders.json', 'GEMINI.md', '.env', 'commands', 'extensions', 'policies'].map((name) =>
+      own ? `${own}/.gemini/${name}` : `.gemini/${name}`,
+    ),
   command: ({ model, resume }) => ({
     file: 'gemini',
     args: [

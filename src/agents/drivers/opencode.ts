@@ -29,8 +29,10 @@ export const opencode: Driver = {
     'OPENROUTER_API_KEY',
     'AWS_*',
   ],
-  state: ({ XDG_DATA_HOME = '.local/share', XDG_STATE_HOME = '.local/state', XDG_CONFIG_HOME = '.config' }) =>
-    [XDG_DATA_HOME, XDG_STATE_HOME, XDG_CONFIG_HOME].map((folder) => `${folder}/opencode`),
+  state: ({ XDG_DATA_HOME = '.local/share', XDG_STATE_HOME = '.local/state' }) =>
+    [XDG_DATA_HOME, XDG_STATE_HOME].map((folder) => `${folder}/opencode`),
+  // Its plugins are programs.
+  settings: ({ XDG_CONFIG_HOME = '.config' }) => [`${XDG_CONFIG_HOME}/opencode`],
   command: ({ model, resume }) => ({
     file: 'opencode',
     args: [

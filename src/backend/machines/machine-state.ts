@@ -1,5 +1,6 @@
 import { and, asc, eq, inArray, isNotNull, isNull, lt, ne, not, or, sql, type SQL } from 'drizzle-orm'
-import type { LoggedEvent, Inventory, InventoryAgent, ReportBody, ReportReply } from '../../contract/fleet/channel.ts'
+import type { Inventory, InventoryAgent, ReportBody, ReportReply } from '../../contract/fleet/channel.ts'
+import type { LoggedEvent } from '../../contract/events.ts'
 import { agents } from '../database/agent.ts'
 import { agentPrompts, type PromptRow } from '../database/agent-prompt.ts'
 import { machineOutbox, machines } from '../database/machine.ts'

@@ -1,9 +1,9 @@
 import { stringify } from 'yaml'
 import { compile } from '../../compiler/compile.ts'
+import { createEmptyHistory } from '../../compiler/emit.ts'
 import { RalphError } from '../../contract/errors.ts'
 import type { StartRalphMode, StartSprint } from '../../contract/fleet/sprint.ts'
-import { noUsage } from '../../contract/outcome.ts'
-import { schemaVersion, unlimitedIterations, type Progress } from '../../contract/progress.ts'
+import { schemaVersion, type Progress } from '../../contract/progress.ts'
 import type { Check } from '../../contract/check.ts'
 import { defaultLimits, defaultTimeouts } from '../../contract/settings.ts'
 import type { Fleet } from '../fleet/fleet.ts'
@@ -27,22 +27,7 @@ export function createNotesProgress(sprintId: string, options: StartRalphMode): 
       timeouts: defaultTimeouts,
       perIterationHooks: [],
       dynamicSteps: [],
-      live: [],
-      iterations: [],
-      hookTasks: [],
-      ralphExit: { detectedAt: null, iteration: null, finalSummary: null },
-      stats: {
-        startedAt: null,
-        completedAt: null,
-        currentIteration: 0,
-        maxIterations: unlimitedIterations,
-        totalSteps: 0,
-        completedSteps: 0,
-        costUsd: 0,
-        usage: noUsage,
-        activeMs: 0,
-        withoutProgress: 0,
-      },
+      ...createEmptyHistory(defaultLimits),
     },
     options,
   )

@@ -166,7 +166,10 @@ export async function runChosen(values: RunValues, io: Io, choose: (io: Io) => P
 const noLimitFlags = { 'max-iterations': undefined, 'budget-usd': undefined, 'max-duration': undefined }
 
 async function detach(sprintDir: string, values: RunFlags, io: Io): Promise<number> {
-  const { detach: _detach, plain: _plain, json, ...flags } = values
+  const { json } = values
+  // Not the goal: the new sprint has it, and the background process has no stdin to read it from.
+  const names = Object.keys(runOptions).filter((name) => !['detach', 'plain', 'json'].includes(name))
+  const flags = Object.fromEntries(names.map((name) => [name, values[name]]))
   const name = await sprintName(sprintDir, io)
   const started = await startInBackground(sprintDir, flags, io)
   if (json === true) io.print(JSON.stringify(started))

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { LoggedEvent } from '../../contract/fleet/channel.ts'
+import type { LoggedEvent } from '../../contract/events.ts'
 import type { Progress } from '../../contract/progress.ts'
 import { applyRecord } from '../../host/apply-fact.ts'
 import { EventReader } from '../../host/event-reader.ts'

@@ -9,8 +9,13 @@ import { answerQuestion } from '../sprint/requests.ts'
 export type AskedQuestion = 'answered' | 'later'
 
 /** Asks the open question on the terminal until the answer is a text or the number of an option. */
-export async function askQuestion({ humanNeeded }: Progress, sprint: FoundSprint, io: Io): Promise<AskedQuestion> {
-  if (!humanNeeded) return 'later'
+export async function askQuestion(
+  { humanNeeded, failure }: Progress,
+  sprint: FoundSprint,
+  io: Io,
+): Promise<AskedQuestion> {
+  // No text signs an agent in: the summary has the command, and the next run continues by itself.
+  if (!humanNeeded || failure?.class === 'auth') return 'later'
   const range = humanNeeded.options?.length ? `1 to ${humanNeeded.options.length}, or text` : 'text'
   for (;;) {
     const answer = await askLine(`your answer (${range}; Enter to answer later): `, io)

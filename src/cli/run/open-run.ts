@@ -141,17 +141,9 @@ async function startRun(
 ): Promise<SprintRun> {
   const { store } = opened
   const { folder, worktree, choice, detectedChecks } = location
-  const wiring = (state: Progress, redact: (text: string) => string) => ({
-    sprintDir: choices.sprintDir,
-    folder,
-    progress: state,
-    sandbox: protection.sandbox,
-    redact,
-  })
-  const keeper = createRunKeeper(
-    wiring(opened.progress, (text) => text),
-    io,
-  )
+  const wire = { sprintDir: choices.sprintDir, folder, sandbox: protection.sandbox }
+  const createKeeper = (state: Progress) => createRunKeeper({ ...wire, progress: state, redact: (text) => text }, io)
+  const keeper = createKeeper(opened.progress)
   const isAccepting = choices['accept-changes'] === true || opened.changes.length > 0
   const progress =
     keeper && isAccepting
@@ -178,7 +170,7 @@ async function startRun(
     limits: openMachineLimits(ralphHome(io), io.env),
     hookSlots: limitConcurrency(hookSlots),
     createNotify: (shell) => createNotifier(shell, io),
-    createProver: (redact) => createRunProver(wiring(progress, redact), io),
+    createProver: (redact) => createRunProver({ ...wire, progress, redact }, io),
     chooseAgent: createAgentChoice(drivers, choices.model ?? progress.model, { ...io, cwd: project }),
     observe: (event) => {
       events.record(event)
@@ -194,12 +186,7 @@ async function startRun(
   const first = { type: 'started' as const, at: io.now(), runLimits, agents, worktree, choice, detectedChecks }
   const run = runSprint(progress, ports, first)
   const rememberRest = (ended: Progress) =>
-    ended.status === 'completed'
-      ? undefined
-      : createRunKeeper(
-          wiring(ended, (text) => text),
-          io,
-        )?.rememberRest()
+    ended.status === 'completed' ? undefined : createKeeper(ended)?.rememberRest()
   return { ...run, done: closeAfter(run.done, events, { housekeeping, traced, rememberRest }) }
 }
 

@@ -2,7 +2,10 @@ import { join, relative } from 'node:path'
 import type { Progress } from '../../contract/progress.ts'
 import { realPath } from '../../platform/files/files.ts'
 import { stateFolder } from '../../platform/files/state-folder.ts'
-import { createBaselineKeeper, createClaimProver, type ProverOptions } from '../../proof/claim-prover.ts'
+import type { Sandbox } from '../../agents/cells/sandbox.ts'
+import { lazy } from '../../platform/lazy.ts'
+import { confineIn } from '../../proof/room/confine.ts'
+import type { ProverOptions } from '../../proof/claim-prover.ts'
 import type { BaselineKeeper, ClaimProver } from '../../runtime/ports.ts'
 import { assetPath } from '../io/assets.ts'
 import type { Io } from '../io/io.ts'
@@ -14,17 +17,35 @@ export type ProverWiring = {
   readonly folder: string
   readonly progress: Progress
   /** What wraps agents; absent: they run as the user. */
-  readonly sandbox?: unknown
+  readonly sandbox?: Sandbox | undefined
   readonly redact: (text: string) => string
 }
 
-/** Creates the prover of `ralph run`. */
-export const createRunProver = (wiring: ProverWiring, io: Io): ClaimProver =>
-  createClaimProver(proverOptions(wiring, io))
+/** Creates the prover of `ralph run`. Its modules load with the first check: they are a third of the program. */
+export function createRunProver(wiring: ProverWiring, io: Io): ClaimProver {
+  const load = lazy(async () => {
+    const { createClaimProver } = await import('../../proof/claim-prover.ts')
+    return createClaimProver(proverOptions(wiring, io))
+  })
+  return {
+    recordBaseline: async (request, signal) => (await load()).recordBaseline(request, signal),
+    prove: async (request, signal) => (await load()).prove(request, signal),
+  }
+}
 
 /** Undefined for a sprint that proves nothing. */
-export const createRunKeeper = (wiring: ProverWiring, io: Io): BaselineKeeper | undefined =>
-  wiring.progress.proofBaseline && createBaselineKeeper(proverOptions(wiring, io))
+export function createRunKeeper(wiring: ProverWiring, io: Io): BaselineKeeper | undefined {
+  if (!wiring.progress.proofBaseline) return undefined
+  const load = lazy(async () => {
+    const { createBaselineKeeper } = await import('../../proof/claim-prover.ts')
+    return createBaselineKeeper(proverOptions(wiring, io))
+  })
+  return {
+    rememberRest: async () => (await load()).rememberRest(),
+    forgetRest: async () => (await load()).forgetRest(),
+    retake: async (request, signal) => (await load()).retake(request, signal),
+  }
+}
 
 function proverOptions({ sprintDir, folder, progress, sandbox, redact }: ProverWiring, io: Io): ProverOptions {
   const home = ralphHome(io)
@@ -43,6 +64,7 @@ function proverOptions({ sprintDir, folder, progress, sandbox, redact }: ProverW
     room,
     seal,
     isSealed: sandbox !== undefined,
+    confine: sandbox && confineIn(sandbox, sprintDir),
     redact,
   }
 }

@@ -1,4 +1,4 @@
-import type { LoggedEvent } from '../../contract/fleet/channel.ts'
+import type { LoggedEvent } from '../../contract/events.ts'
 import type { StoredObservation } from '../../backend/sprints/observed-sprints.ts'
 import type { Progress } from '../../contract/progress.ts'
 import { EventReader } from '../../host/event-reader.ts'

@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path'
-import { createFolder, readTextIfExists } from '../../platform/files/files.ts'
+import { createFolder, readPlainText } from '../../platform/files/files.ts'
 import { writeFileAtomic } from '../../platform/files/atomic-file.ts'
 import { git } from '../../platform/git.ts'
 
@@ -19,7 +19,8 @@ export async function excludeFromGit(sprintDir: string): Promise<boolean> {
   if (isIgnored || (await ask('ls-files', '--', '.')) !== '') return false
   const file = resolve(cwd, path)
   await createFolder(dirname(file))
-  const before = (await readTextIfExists(file)) ?? ''
+  // An agent can make it a link to a file that only the user may read.
+  const before = readPlainText(file) ?? ''
   await writeFileAtomic(file, `${before}${before === '' || before.endsWith('\n') ? '' : '\n'}${pattern}\n`)
   return true
 }

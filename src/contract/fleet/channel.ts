@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { SprintEvent } from '../events.ts'
+import { LoggedEvent } from '../events.ts'
 import { Outcome } from '../outcome.ts'
 import { Progress } from '../progress.ts'
 import { Check } from '../check.ts'
@@ -16,8 +16,6 @@ export const protocolVersions = { oldest: 1, newest: 1 } as const
 /** Maximum length of a whole message, and of one frame. */
 export const maxMessageBytes = 16 * 1024 * 1024
 export const maxFrameBytes = 1024 * 1024
-/** The middle of longer tool outputs is cut out; `read-file` returns the whole. */
-export const maxOutputLength = 16 * 1024
 
 const agentField = { agentId: Uuid }
 
@@ -63,20 +61,6 @@ const PromptSource = z.discriminatedUnion('kind', [
     cell: z.enum(['auto', 'required']).optional(),
   }),
 ])
-
-/** One event of an event log. `seq` increases by one. */
-export const LoggedEvent = z.object({
-  seq: z.int().min(1),
-  at: Timestamp,
-  sprintId: Uuid.optional(),
-  promptId: Uuid.optional(),
-  event: SprintEvent,
-  /** Path of the whole output for `read-file` in the area `agent`. */
-  clipped: z.string().optional(),
-  /** With `attempt-started`: the prompt that the agent receives. */
-  prompt: z.string().optional(),
-})
-export type LoggedEvent = z.output<typeof LoggedEvent>
 
 const InventoryAgent = z.object({
   ...agentField,

@@ -63,13 +63,22 @@ async function swapIfUnchanged(draft: string, path: string, known: string): Prom
   return false
 }
 
-/** Writes a complete, synced draft beside the target, and removes it afterwards. */
+/**
+ * Writes a complete, synced draft beside the target, and removes it afterwards. Never through a link: an agent can write to the folder
+ * of its sprint, and a link with the name of a draft would lead out of it.
+ */
 async function withDraft<T>(path: string, text: string | Buffer, use: (draft: string) => Promise<T>): Promise<T> {
   const draft = `${path}.${process.pid}.${++draftCount}.tmp`
-  try {
-    await withFile(draft, 'w', async (file) => {
+  const write = () =>
+    withFile(draft, 'wx', async (file) => {
       await file.writeFile(text)
       await file.sync()
+    })
+  try {
+    await write().catch(async (error: unknown) => {
+      if (!isErrno(error, 'EEXIST')) throw error
+      await rm(draft, { recursive: true, force: true })
+      await write()
     })
     return await use(draft)
   } finally {

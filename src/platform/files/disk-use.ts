@@ -1,5 +1,8 @@
 import { chmod, lstat, opendir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { isErrno } from './files.ts'
 
 /** The bytes that folders and all in them take on the disk. What vanishes during the walk, or cannot be read, counts nothing. */
 export async function measureDiskUse(folders: readonly string[], signal: AbortSignal): Promise<number> {
@@ -18,14 +21,18 @@ export async function measureDiskUse(folders: readonly string[], signal: AbortSi
   return bytes
 }
 
-/** Removes a folder that a program filled, also one that it closed for its own user. */
+const runProgram = promisify(execFile)
+
+/**
+ * Removes a folder that a program filled, also one that it closed for its own user, or made so deep that Node has no name for what is in
+ * it: `rm` walks folder by folder.
+ */
 export async function removeForeignFolder(folder: string): Promise<void> {
-  const remove = () => rm(folder, { recursive: true, force: true })
   try {
-    await remove()
-  } catch {
-    await openFolders(folder)
-    await remove()
+    await rm(folder, { recursive: true, force: true })
+  } catch (error) {
+    if (!isErrno(error, 'ENAMETOOLONG')) await openFolders(folder)
+    await runProgram('/bin/rm', ['-rf', '--', folder])
   }
 }
 

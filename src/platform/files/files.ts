@@ -15,10 +15,12 @@ import {
   statfsSync,
   statSync,
   unlinkSync,
+  readlinkSync,
+  type Dirent,
 } from 'node:fs'
 import { chmod, copyFile, cp, mkdir, mkdtemp, open, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { RalphError, errorMessage } from '../../contract/errors.ts'
 
 /** The text of a file, or undefined if it does not exist. Any other failure throws with the path. */
@@ -175,6 +177,50 @@ export async function listFolder(path: string): Promise<string[]> {
     if (isNotFoundError(error)) return []
     throw unreadableFile(path, error)
   }
+}
+
+/** As many links as the kernel follows. */
+const mostLinks = 40
+
+/**
+ * Whether a path passes through a folder and leaves it by a link in it. An agent can write such links in its work tree: what it names must not
+ * become what the link leads to.
+ */
+export function leadsOut(path: string, folder: string): boolean {
+  if (!existsSync(path) || realpathSync(path) === path) return false
+  let [at, isInside] = ['/', false]
+  const rest = path.split('/')
+  for (let links = 0; links <= mostLinks;) {
+    const name = rest.shift()
+    if (name === undefined) return isInside && !isBelow(at, folder)
+    const next = resolve(at, name === '' ? '.' : name)
+    isInside ||= isBelow(next, folder)
+    if (name === '..' || !isLink(next)) {
+      at = next
+      continue
+    }
+    links++
+    const target = readlinkSync(next)
+    if (target.startsWith('/')) at = '/'
+    rest.unshift(...target.split('/'))
+  }
+  return true
+}
+
+const isBelow = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`)
+
+export type FolderEntry = { readonly name: string; readonly kind: 'file' | 'folder' | 'link' | 'other' }
+
+/** What is directly in a folder; empty if it cannot be read. Links are not followed. */
+export async function listEntries(path: string): Promise<FolderEntry[]> {
+  const entries = await readdir(path, { withFileTypes: true }).catch(() => [])
+  return entries.map((entry) => ({ name: entry.name, kind: entryKind(entry) }))
+}
+
+function entryKind(entry: Dirent): FolderEntry['kind'] {
+  if (entry.isSymbolicLink()) return 'link'
+  if (entry.isDirectory()) return 'folder'
+  return entry.isFile() ? 'file' : 'other'
 }
 
 /** Names of the folders in a folder; empty if it does not exist. */

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { unwritableFile } from '../files/files.ts'
 
@@ -18,9 +19,13 @@ type DetachedJob = {
   readonly log: string
 }
 
+/** An agent can write beside the log: a link would lead elsewhere, and a pipe that nothing reads would block. */
+const appendToFile =
+  constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK
+
 /** Starts a program that keeps running after Ralph exits. */
 export async function startDetached({ file, args, cwd, env, log }: DetachedJob): Promise<DetachedProcess> {
-  const output = await open(log, 'a', 0o600).catch((error: unknown) => {
+  const output = await open(log, appendToFile, 0o600).catch((error: unknown) => {
     throw unwritableFile(log, error)
   })
   try {

@@ -16,6 +16,7 @@ import type { Classifier } from '../frozen/classify.ts'
 import { composeTrees, type ComposedTrees } from '../frozen/compose.ts'
 import { openEnclosure } from '../room/bubblewrap.ts'
 import { loadDependencies, recordDependencies, saveDependencies, type DependencyPlaces } from '../room/dependencies.ts'
+import type { Confine } from '../room/confine.ts'
 import type { Enclosure } from '../room/enclosure.ts'
 import { prepareDependencies, type DependencyPlan } from '../room/install.ts'
 import { openOwnGit } from '../room/own-git.ts'
@@ -34,6 +35,8 @@ export type ProofOptions = {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Folders that checks must not see. */
   readonly hidden: readonly string[]
+  /** Where commands run that have no room of their own. */
+  readonly confine?: Confine | undefined
   /** The tree that the journal recorded when the sprint began; without it the project is recorded now. */
   readonly baselineTree?: string | undefined
   /** Ralph's cell; otherwise bubblewrap if it works here. */
@@ -76,7 +79,8 @@ export async function openProof(options: ProofOptions): Promise<Proof> {
   const folder = join(state, 'room')
   const { env } = options
   const hidden = [...options.hidden, state]
-  const enclosure = options.enclosure ?? (await openEnclosure({ folder, hidden, path: env['PATH'] ?? '/usr/bin:/bin' }))
+  const machine = { path: env['PATH'] ?? '/usr/bin:/bin', home: env['HOME'] ?? '/root', confine: options.confine }
+  const enclosure = options.enclosure ?? (await openEnclosure({ folder, hidden, ...machine }))
   return {
     baseline,
     room: await openRoom({ own, project, folder, enclosure, env }),

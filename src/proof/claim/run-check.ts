@@ -13,7 +13,9 @@ import {
   removeFolder,
 } from '../../platform/files/files.ts'
 import { writeText } from '../../platform/files/text-files.ts'
-import { runCaptured } from '../../platform/processes/captured-process.ts'
+import { buildCommandEnv } from '../../agents/supervise/environment.ts'
+import { runCaptured, type CapturedJob } from '../../platform/processes/captured-process.ts'
+import type { Confine } from '../room/confine.ts'
 import { roomEnvironment } from '../room/environment.ts'
 import type { DependencyMount, Room } from '../room/room.ts'
 import { prepareReporters, reportsFolder, writeReporters } from '../tests/prepare-reporters.ts'
@@ -39,6 +41,8 @@ export type CheckPlace = {
   readonly mark: string
   /** `room` of the sprint. */
   readonly settings: CheckRoom | undefined
+  /** The cell of the sprint, for checks in the work tree. */
+  readonly confine?: Confine | undefined
 }
 
 export type CheckJob = {
@@ -136,17 +140,18 @@ function askWithNonce({ nonce }: Check, folder: string, command: string): string
 async function runInPlace(place: CheckPlace, job: CheckJob, folder: string): Promise<CheckRun> {
   const { check, signal } = job
   const { project, mark } = place
-  const env = ownVariables(place.env)
+  const env = place.confine ? buildCommandEnv(place.env, place.pass) : ownVariables(place.env)
   const prepared = await prepare(place, job, folder, env)
   const startedAt = Date.now()
-  const ended = await runCaptured({
+  const command: CapturedJob = {
     argv: ['/bin/sh', '-c', `exec 2>&1\n${check.run}`],
     cwd: project,
     env: { ...env, ...prepared.env, [markVariable]: mark },
     timeoutMs: check.timeout,
     mark,
     signal,
-  })
+  }
+  const ended = await (place.confine?.({ ...command, read: [], write: [realPath(folder)] }) ?? runCaptured(command))
   const { output: stdout } = ended
   const named = check.report === undefined ? {} : { reportPath: check.report }
   const run = await readTestRun({ command: check.run, project, outputFolder: folder, stdout, startedAt, ...named })

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { runCaptured } from '../../platform/processes/captured-process.ts'
 import {
   exists,
-  isFolder,
   createFolder,
   createTemporaryFolder,
   readTextSyncIfExists,
@@ -12,8 +11,10 @@ import {
 } from '../../platform/files/files.ts'
 import { findProgram } from '../../platform/processes/programs.ts'
 import { writeText } from '../../platform/files/text-files.ts'
+import type { Confine } from './confine.ts'
 import type { Enclosure, RoomCommand, RoomMount } from './enclosure.ts'
 import { plainEnclosure } from './plain.ts'
+import { viewMachine, type RoomView } from './room-view.ts'
 
 export type EnclosureOptions = {
   /** Where rooms keep their layers: whether overlays work depends on the file system. */
@@ -21,26 +22,31 @@ export type EnclosureOptions = {
   /** Folders that no command sees: Ralph's own, secrets of the user. */
   readonly hidden: readonly string[]
   readonly path: string
+  /** The user's home folder, of which commands see toolchains. */
+  readonly home: string
+  /** For a machine that cannot have a room of its own. */
+  readonly confine?: Confine | undefined
 }
 
 type Programs = { readonly bwrap: string; readonly unshare: string; readonly layers: 'disk' | 'memory' }
 
 /** Tries what works on this machine: bubblewrap with overlays, or nothing. */
 export async function openEnclosure(options: EnclosureOptions): Promise<Enclosure> {
-  if (process.platform !== 'linux') return plainEnclosure('namespaces are only on Linux')
+  const plain = (why: string) => plainEnclosure(why, options.confine)
+  if (process.platform !== 'linux') return plain('namespaces are only on Linux')
   const bwrap = findProgram('bwrap', options.path, '/')
   const unshare = findProgram('unshare', options.path, '/')
-  if (bwrap === undefined) return plainEnclosure('bubblewrap is not installed')
-  if (unshare === undefined) return plainEnclosure('unshare is not installed')
+  if (bwrap === undefined) return plain('bubblewrap is not installed')
+  if (unshare === undefined) return plain('unshare is not installed')
   let reason = ''
   // Layers on the disk hold large builds. Where the disk is an overlay itself, as in containers, they go into memory.
   for (const layers of ['disk', 'memory'] as const) {
-    const enclosure = bubblewrapEnclosure({ bwrap, unshare, layers }, options.hidden)
+    const enclosure = bubblewrapEnclosure({ bwrap, unshare, layers }, options)
     const problem = await probe(enclosure, options)
     if (problem === undefined) return enclosure
     reason = problem
   }
-  return plainEnclosure(`namespaces are refused here: ${reason}`)
+  return plain(`namespaces are refused here: ${reason}`)
 }
 
 /** Undefined if a file of a lower layer can be read and changed in an overlay. */
@@ -74,11 +80,11 @@ export async function removeLayers(scratch: string): Promise<void> {
   await runCaptured({ argv: ['/bin/sh', '-c', script, 'sh', scratch], cwd: '/', env, timeoutMs: 600_000 })
 }
 
-const bubblewrapEnclosure = (programs: Programs, hidden: readonly string[]): Enclosure => ({
+const bubblewrapEnclosure = (programs: Programs, options: EnclosureOptions): Enclosure => ({
   kind: 'namespaces',
   run: async (command) => {
-    await createFolder(join(command.scratch, 'tmp'))
-    const script = mountScript(programs, command, bubblewrapWords(programs, command, hidden))
+    const view = await viewMachine(options, command)
+    const script = mountScript(programs, command, { ...view, words: bubblewrapWords(programs, command, view) })
     const argv = [programs.unshare, '-Urm', '--propagation', 'private', '/bin/sh', '-c', script] as const
     const { timeoutMs, env, signal } = command
     // Bubblewrap takes over the environment it is started with; in arguments every user could read it.
@@ -95,7 +101,7 @@ const lastLine = (output: string): string => output.trim().split('\n').at(-1)?.s
 type Overlay = Extract<RoomMount, { kind: 'overlay' }>
 
 /** Names relative to the scratch folder: options of a mount are separated by commas and colons, which paths may contain. */
-function mountScript({ layers }: Programs, { scratch, mounts }: RoomCommand, words: readonly string[]): string {
+function mountScript({ layers }: Programs, { scratch, mounts }: RoomCommand, { words, filter }: RoomView): string {
   const overlays = mounts.filter((mount): mount is Overlay => mount.kind === 'overlay')
   const options = 'userxattr,volatile'
   const lowers = overlays.flatMap(({ lower }, n) =>
@@ -115,24 +121,22 @@ function mountScript({ layers }: Programs, { scratch, mounts }: RoomCommand, wor
     'cd /',
     'unset OLDPWD',
   ]
-  return `${steps.join(' && ')} && exec ${words.map(quoteShellWord).join(' ')}`
+  return `${steps.join(' && ')} && exec ${words.map(quoteShellWord).join(' ')} 4<${quoteShellWord(filter ?? '/dev/null')}`
 }
 
-function bubblewrapWords({ bwrap }: Programs, command: RoomCommand, hidden: readonly string[]): string[] {
-  const { scratch, mounts, network, cwd, argv } = command
+function bubblewrapWords({ bwrap }: Programs, command: RoomCommand, view: RoomView): string[] {
+  const { mounts, network, cwd, argv } = command
   const [user, group] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0]
   return [
     bwrap,
     ...split(`--unshare-all --unshare-user ${network ? '--share-net' : ''} --uid ${user} --gid ${group}`),
     ...split('--die-with-parent --new-session --cap-drop ALL --hostname room'),
-    ...split('--ro-bind / / --dev /dev --proc /proc --tmpfs /run --tmpfs /var/tmp'),
-    '--bind',
-    join(scratch, 'tmp'),
-    '/tmp',
+    ...view.words,
     ...(network ? nameResolution() : []),
-    ...programFolders(command.env['PATH'] ?? '').flatMap((path) => ['--ro-bind', path, path]),
-    ...hidden.filter((path) => isFolder(path)).flatMap((path) => ['--tmpfs', realPath(path)]),
     ...mounts.flatMap((mount) => mountWords(mount)),
+    // Otherwise root could write the kernel's settings below /proc/sys.
+    ...split('--remount-ro /proc --remount-ro /'),
+    ...(view.filter === undefined ? [] : ['--seccomp', '4']),
     '--chdir',
     cwd,
     '--',
@@ -161,9 +165,3 @@ function nameResolution(): string[] {
   const file = realPath('/etc/resolv.conf')
   return file.startsWith('/run/') ? ['--ro-bind', file, file] : []
 }
-
-const covered = ['/tmp', '/var/tmp', '/run', '/dev']
-
-/** Folders on PATH that would vanish under the fresh temporary folders. */
-const programFolders = (path: string): string[] =>
-  path.split(':').filter((folder) => covered.some((place) => folder.startsWith(`${place}/`)) && isFolder(folder))

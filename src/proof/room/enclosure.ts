@@ -38,8 +38,8 @@ export type CommandResult = {
 
 /**
  * What the room needs of a cell. With `kind: 'namespaces'` every mount is honoured, nothing else can be written, no other
- * process is seen, and all processes of the command are dead when `run` resolves. With `kind: 'plain'` the command runs as it
- * is, and there are no mounts.
+ * process is seen, and all processes of the command are dead when `run` resolves. With `kind: 'plain'` the
+ * command runs as it is, and mounts only say what it may read and write where a cell is around it.
  */
 export type Enclosure = {
   readonly kind: 'namespaces' | 'plain'

@@ -9,6 +9,7 @@ import { openEnclosure } from './bubblewrap.ts'
 import { openOwnGit } from './own-git.ts'
 
 const path = process.env['PATH'] ?? '/usr/bin:/bin'
+const home = process.env['HOME'] ?? '/root'
 
 describe.each(enclosures)('a room with %s', (_, open) => {
   it('is labelled for what it is', async () => {
@@ -175,10 +176,23 @@ describe('with namespaces', () => {
   it('hides the folders that the caller names', async () => {
     const secret = createTestFolder()
     put(secret, { key: 'x' })
-    const hiding = (folder: string) => openEnclosure({ folder, hidden: [secret], path })
+    const hiding = (folder: string) => openEnclosure({ folder, hidden: [secret], path, home })
     const { run, baseline, enclosure } = await createSprint(createProject({ a: 'a' }), hiding)
-    const { output } = await run(baseline.tree, `ls ${secret}`)
+    const { output } = await run(baseline.tree, `ls ${secret} 2>/dev/null`)
     expect(output).toBe(enclosure.kind === 'plain' ? 'key\n' : '')
+  })
+
+  it('shows a check of the home folder only toolchains, and lets it write no setting of the kernel (N1)', async () => {
+    const user = createTestFolder()
+    put(user, { '.ssh/id_rsa': 'key', '.netrc': 'key', 'work/secret': 'key', '.cargo/credentials.toml': 'key' })
+    put(user, { '.nvm/v/node': 'tool' })
+    const opened = (folder: string) => openEnclosure({ folder, hidden: [], path, home: user })
+    const { run, baseline, enclosure } = await createSprint(createProject({ a: 'a' }), opened)
+    const files = '.ssh/id_rsa .netrc work/secret .cargo/credentials.toml .nvm/v/node'
+    const reads = `cd ${user}; for f in ${files}; do cat $f 2>/dev/null; done; cat /etc/shadow 2>/dev/null`
+    const writes = `for f in kernel/core_pattern vm/swappiness; do (exec 3<>/proc/sys/$f) 2>/dev/null && echo $f; done; true`
+    const { output } = await run(baseline.tree, `${reads}; ${writes}`)
+    expect(enclosure.kind === 'plain' ? 'tool' : output).toBe('tool')
   })
 
   it('works in folders with difficult names', async () => {
@@ -233,7 +247,12 @@ const commandLine = (pid: string): string => {
 
 describe('a machine', () => {
   it('without bubblewrap has a plain room, and says so', async () => {
-    const { kind, reason } = await openEnclosure({ folder: createTestFolder(), hidden: [], path: createTestFolder() })
+    const { kind, reason } = await openEnclosure({
+      folder: createTestFolder(),
+      hidden: [],
+      path: createTestFolder(),
+      home,
+    })
     expect([kind, reason]).toEqual([
       'plain',
       process.platform === 'linux' ? 'bubblewrap is not installed' : 'namespaces are only on Linux',
@@ -246,7 +265,12 @@ describe('a machine', () => {
       bwrap: { program: '#!/bin/sh\n' },
       unshare: { program: '#!/bin/sh\necho "unshare: unshare failed: Operation not permitted" >&2\nexit 1\n' },
     })
-    const { kind, reason } = await openEnclosure({ folder: createTestFolder(), hidden: [], path: `${bin}:${path}` })
+    const { kind, reason } = await openEnclosure({
+      folder: createTestFolder(),
+      hidden: [],
+      path: `${bin}:${path}`,
+      home,
+    })
     expect([kind, reason]).toEqual([
       'plain',
       process.platform === 'linux'

@@ -204,7 +204,12 @@ async function runPlainly(place: Place, job: RoomJob, { tree, scratch }: Run): P
   for (const { from, at } of heldOut) await copyFolder(realPath(from), join(master, at))
   const env = environment(place, job, { home: join(scratch, 'tmp', '.room', 'home'), temporary: join(scratch, 'tmp') })
   const argv = ['/bin/sh', '-c', job.command] as const
-  const command = { argv: [...argv] as const, cwd: master, mounts: [], env, network, timeoutMs, scratch, signal }
+  const shown = [own.objects, place.project, ...(job.readable ?? [])]
+  const mounts = [
+    ...shown.map((path): RoomMount => ({ kind: 'ro-bind', from: path, at: path })),
+    ...(job.writable ?? []).map((path): RoomMount => ({ kind: 'bind', from: path, at: path })),
+  ]
+  const command = { argv: [...argv] as const, cwd: master, mounts, env, network, timeoutMs, scratch, signal }
   const result = await enclosure.run(command)
   for (const { at } of heldOut) await removeFolder(join(master, at))
   return { result, notes: plainNotes(enclosure.reason ?? 'no namespaces', job) }

@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import { RalphError } from '../../contract/errors.ts'
 import { lockFile, type FileLock } from '../../platform/files/file-lock.ts'
-import { createFolder, exists, realPath } from '../../platform/files/files.ts'
+import { createFolder, realPath } from '../../platform/files/files.ts'
 import { stateRoot } from '../../platform/files/state-folder.ts'
+import { findRepository } from '../git/status.ts'
 
 /**
  * Locks the files that a sprint works on: the work tree of git, or the folder. Two sprints in one work tree would mix their
@@ -31,12 +32,4 @@ export async function withWorkTree<T>(folder: string, sprint: string, work: () =
   } finally {
     lock.release()
   }
-}
-
-/** The root of the git work tree that contains this folder. */
-function findRepository(folder: string): string | undefined {
-  for (let above = folder; above !== dirname(above); above = dirname(above)) {
-    if (exists(join(above, '.git'))) return above
-  }
-  return undefined
 }

@@ -37,9 +37,13 @@ export function createProxy(options: ProxyOptions): Server {
     client.on('error', () => client.destroy())
     void tunnel(options, { incoming, client, head })
   })
+  // Each takes a descriptor of Ralph's own process.
+  server.maxConnections = mostConnections
   server.on('clientError', (_error, socket) => socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n'))
   return server
 }
+
+const mostConnections = 256
 
 type Tunnel = { readonly incoming: IncomingMessage; readonly client: Duplex; readonly head: Buffer }
 

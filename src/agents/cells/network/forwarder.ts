@@ -1,4 +1,4 @@
-import type { Command } from './cell.ts'
+type Program = { readonly file: string; readonly args: readonly string[] }
 
 /** The port of the proxy in every cell. */
 export const proxyPort = 3128
@@ -9,16 +9,19 @@ export type ForwarderOptions = {
   readonly socket: string
   /** More ports of the cell's loopback that lead to the same port of this machine, through the proxy. */
   readonly ports: readonly number[]
+  /** How long to wait for a missing proxy before the program is ended. */
+  readonly patienceSeconds?: number
 }
 
-/** How long a forwarder waits for a missing proxy, e.g. while Ralph restarts, before it ends the program. */
-const patienceSeconds = 30
+/** Enough for a Ralph that restarts. */
+const defaultPatience = 30
 
 /**
  * The command with a forwarder from the cell's loopback to the proxy's socket. It listens before the program starts and ends
  * with it. By perl it costs a few milliseconds; by Node, where there is no perl, about a hundred.
  */
-export function withForwarder(command: Command, { perl, socket, ports }: ForwarderOptions): Command {
+export function withForwarder<P extends Program>(command: P, options: ForwarderOptions): P {
+  const { perl, socket, ports, patienceSeconds = defaultPatience } = options
   const words = [socket, `${patienceSeconds}`, [proxyPort, ...ports].join(','), command.file, ...command.args]
   return perl === undefined
     ? { ...command, file: process.execPath, args: ['-e', nodeForwarder, ...words] }
