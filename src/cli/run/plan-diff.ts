@@ -21,8 +21,7 @@ function listLines(place: string, value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap((each, index) => listLines(`${place}[${index}]`, each))
   if (typeof value === 'object' && value !== null)
     return Object.entries(value).flatMap(([name, each]) => listLines(`${place}.${toFileName(name)}`, each))
-  // Plans are data: what is left is a number, a boolean, null or a text.
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
   return text.split('\n').map((line) => `${place}: ${line}`)
 }
 
