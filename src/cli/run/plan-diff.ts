@@ -21,9 +21,8 @@ function listLines(place: string, value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap((each, index) => listLines(`${place}[${index}]`, each))
   if (typeof value === 'object' && value !== null)
     return Object.entries(value).flatMap(([name, each]) => listLines(`${place}.${toFileName(name)}`, each))
-  return String(value)
-    .split('\n')
-    .map((line) => `${place}: ${line}`)
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+  return text.split('\n').map((line) => `${place}: ${line}`)
 }
 
 const toFileName = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
