@@ -49,7 +49,14 @@ export async function createSmallDisk(folder: string, options: string): Promise<
     free: () => {
       if (existsSync(filler)) rmSync(filler)
     },
-    remount: (how) => void spawnSync('nsenter', [...prefix.slice(1), 'mount', '-o', `remount,${how}`, folder]),
+    remount: (how) => {
+      // Busy while a process that was just killed still has a file open.
+      for (let tries = 0; tries < 200; tries++) {
+        if (spawnSync('nsenter', [...prefix.slice(1), 'mount', '-o', `remount,${how}`, folder]).status === 0) return
+        spawnSync('sleep', ['0.05'])
+      }
+      throw new Error(`the disk could not be mounted ${how}`)
+    },
   }
 }
 

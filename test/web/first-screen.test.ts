@@ -1,5 +1,8 @@
-import { dirname } from 'node:path'
+import { readdirSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { knownPrograms } from '../../src/words/agent-programs.ts'
+import { createTestFolder } from '../support/folder.ts'
 import { seriousIssues } from '../support/page.ts'
 import { createServedPages } from './served-page.ts'
 
@@ -7,8 +10,7 @@ const { serve, open } = createServedPages()
 
 it('explains itself to a newcomer without an agent, and proves a demo sprint on screen', async () => {
   const { address, origin, api } = await serve([], {
-    // No agent program is installed.
-    PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
+    PATH: createPathWithoutAgents(),
     RALPH_SCRIPTED_PACE: '0',
   })
   const { page, complaints, see } = await open(address)
@@ -69,3 +71,13 @@ it('explains itself to a newcomer without an agent, and proves a demo sprint on 
     complaints: [],
   })
 }, 300_000)
+
+/** Every program of this computer but the agent programs, whether they are installed or not. */
+function createPathWithoutAgents(): string {
+  const folder = createTestFolder()
+  const agents = new Set(knownPrograms.map(({ name }) => name))
+  for (const name of readdirSync('/usr/bin'))
+    if (!agents.has(name)) symlinkSync(join('/usr/bin', name), join(folder, name))
+  if (!readdirSync(folder).includes('node')) symlinkSync(process.execPath, join(folder, 'node'))
+  return folder
+}

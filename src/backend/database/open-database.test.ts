@@ -125,13 +125,14 @@ describe('a data folder', () => {
     const newer = await folder()
     await cp(migrations, newer, { recursive: true })
     const count = (await readdir(newer)).length
-    const write = (number: number, text: string) => writeFile(join(newer, `000${number}-more.sql`), text)
+    const name = (number: number) => `${String(number).padStart(4, '0')}-more.sql`
+    const write = (number: number, text: string) => writeFile(join(newer, name(number)), text)
     await write(count + 1, 'create table more (id int)')
     await (await openDatabase(place, { migrations: newer })).close()
     await (await openDatabase(place, { migrations })).close()
     await write(count + 2, '-- breaking: unused\ndrop table more')
     await (await openDatabase(place, { migrations: newer })).close()
-    const refused = { code: 'DATABASE_NEWER', message: expect.stringContaining(`000${count + 2}-more.sql`) }
+    const refused = { code: 'DATABASE_NEWER', message: expect.stringContaining(name(count + 2)) }
     await expect(openDatabase(place, { migrations })).rejects.toMatchObject(refused)
     await write(count + 1, 'create table other (id int)')
     await expect(openDatabase(place, { migrations: newer })).rejects.toMatchObject({ code: 'DATABASE_NEWER' })
