@@ -105,7 +105,7 @@ describe('every route', () => {
 
   it('requires authentication', async () => {
     const strangers = [{}, { token: `ralph_${'x'.repeat(43)}` }, { cookie: `ralph-session=${'x'.repeat(43)}` }]
-    const open: RouteName[] = ['signIn', 'signOut', 'waysToSignIn']
+    const open: RouteName[] = ['signIn', 'signOut', 'waysToSignIn', 'preparePasskeySignIn', 'signInWithPasskey']
     for (const who of strangers) {
       const ask = createApiCaller(backend.origin, who)
       const got = await Promise.all(

@@ -14,7 +14,7 @@ import {
   createFakeId,
   listed,
 } from './fake-fleet.ts'
-import { diff, finishable, usageRows } from './fake-data.ts'
+import { budgets, diff, finishable, usageRows } from './fake-data.ts'
 
 export type FakeState = {
   readonly fleet: Fleet
@@ -56,7 +56,10 @@ const findSprint = ({ fleet }: FakeState, id: unknown): FleetSprint =>
   fleet.sprints.find((sprint) => sprint.id === id) ?? notFoundError()
 
 const reads: Partial<Record<RouteName, Answer>> = {
-  waysToSignIn: () => ({ organisation: true }),
+  waysToSignIn: () => ({ organisation: true, passkeys: true }),
+  listPasskeys: () => ({
+    items: [{ id: createFakeId('passkey'), name: 'Laptop', createdAt: Date.UTC(2026, 10, 2) }],
+  }),
   listPromptEvents: (_, { fleet }) => eventsPage({ sprintId: fleet.sprints[0]?.id ?? '', limit: 12 }, fleet),
   me: (_, { version }) => ({ user: ada, signedInBy: 'local', version: version() }),
   listUsers: () => ({
@@ -217,6 +220,7 @@ const reads: Partial<Record<RouteName, Answer>> = {
     items: fleet.questions.filter((question) => status === undefined || question.status === status),
   }),
   usage: () => ({ items: usageRows(), todayUsd: 18.4 }),
+  listBudgets: () => ({ items: budgets() }),
 }
 
 /** Newest first; a cursor is the number of the event after the last one returned. */

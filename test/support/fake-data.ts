@@ -57,3 +57,34 @@ export const usageRows = () =>
       iterations: 6 + n,
     })),
   ).flat()
+
+export const budgets = () => {
+  const common = { createdBy: 'Ada', createdAt: Date.UTC(2026, 10, 2), unpriced: 0, hard: true }
+  const tomorrow = Date.now() + 9 * 3_600_000
+  return [
+    {
+      ...common,
+      id: createFakeId('budget of the fleet'),
+      scope: 'fleet',
+      period: 'month',
+      limitUsd: 500,
+      spentUsd: 212.4,
+      forecastUsd: 371,
+      state: 'within',
+      resetsAt: tomorrow + 12 * 86_400_000,
+    },
+    {
+      ...common,
+      id: createFakeId('budget of a label'),
+      scope: 'label',
+      subject: 'gpu',
+      subjectName: 'gpu',
+      period: 'day',
+      limitUsd: 20,
+      spentUsd: 20.1,
+      forecastUsd: 26.3,
+      state: 'spent',
+      resetsAt: tomorrow,
+    },
+  ]
+}
