@@ -27,7 +27,7 @@ it('commits the work of a sprint, hands it on as a patch and a text, and preview
   // Changed by the user after the last iteration: it is named, and not in the commit.
   writeFileSync(join(project, 'mine.txt'), 'mine\n')
   await commit.click()
-  const dialog = page.getByRole('dialog')
+  const dialog = page.getByRole('dialog', { name: 'Commit the work of this sprint' })
   await dialog.getByText('counter.txt').first().waitFor()
   await dialog.getByText('mine.txt').waitFor()
   const issues = await seriousIssues(page)
