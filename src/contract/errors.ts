@@ -117,6 +117,7 @@ export const errorCodes = {
   NOT_RUNNING: { status: 409, exit: 1, retry: false },
   SPRINT_LOCKED: { status: 409, exit: 1, retry: true },
   WORK_TREE_BUSY: { status: 409, exit: 1, retry: true },
+  WORK_RESTORED: { status: 409, exit: 1, retry: false },
   JOURNAL_DAMAGED: { status: 409, exit: 1, retry: false },
   SPRINT_MOVED: { status: 409, exit: 1, retry: false },
   PLAN_CHANGED: { status: 409, exit: 1, retry: false },

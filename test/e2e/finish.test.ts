@@ -29,6 +29,19 @@ async function createRepository(setup: Parameters<typeof createTestSprint>[0] = 
 const runGoal = (sprint: TestSprint) => sprint.ralph('run', 'Build the parser', '--check', 'test -f new.txt')
 
 describe('ralph finish', () => {
+  it('refuses files of an earlier checkpoint, whose evidence it does not have', async () => {
+    const { sprint, git } = await createRepository()
+    expect(await runGoal(sprint)).toMatchObject({ exitCode: 0 })
+    expect(await sprint.ralph('restore', 'build-the-parser', '0', '--yes')).toMatchObject({ exitCode: 0 })
+    const refused = await sprint.ralph('finish', '--commit')
+    expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('WORK_RESTORED') })
+    expect((await sprint.ralph('finish', '--pr-body')).stderr).toContain('not the files of iteration 1')
+    expect(git('rev-list', '--count', 'HEAD')).toBe('1')
+    expect(await sprint.ralph('restore', 'build-the-parser', '--undo', '--yes')).toMatchObject({ exitCode: 0 })
+    expect(await sprint.ralph('finish', '--commit')).toMatchObject({ exitCode: 0 })
+    expect(git('rev-list', '--count', 'HEAD')).toBe('2')
+  })
+
   it('commits what the sprint changed and nothing else, and runs nothing that the agent planted', async () => {
     const planted = ['pre-commit', 'post-commit', 'reference-transaction', 'post-index-change', 'prepare-commit-msg']
     const plant = [

@@ -129,7 +129,7 @@ describe('signing in with an identity provider', () => {
   const me = async (cookie: string) => (await createApiCaller(backend.origin, { cookie })('GET', '/api/me')).body
 
   it('is offered to unauthenticated users', async () => {
-    expect(await (await fetch(`${backend.origin}/api/sign-in`)).json()).toEqual({ organisation: true })
+    expect(await (await fetch(`${backend.origin}/api/sign-in`)).json()).toEqual({ organisation: true, passkeys: false })
   })
 
   it('makes the named first admin an admin, and all others members, also the first to sign in', async () => {

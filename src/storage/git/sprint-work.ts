@@ -67,6 +67,10 @@ async function readWork(repository: Repository): Promise<SprintWork | undefined>
   const head = await readHead(repository)
   const start = await git({ cwd: root }, 'rev-parse', '--verify', '--quiet', `${first}^`).catch(() => 'unborn')
   const compare = (from: string, to: string) => compareTrees(repository, from, to)
+  const newest = checkpoints
+    .filter(({ name }) => /^\d+$/.test(name))
+    .toSorted((a, b) => Number(b.name) - Number(a.name))[0]
+  if (newest && (await compare(newest.commit, result)).length > 0) throw restoredWork(newest.name)
   const [all, missing, moved, later, before] = await Promise.all([
     compare(first, result),
     compare(head, result).then(pathSet),
@@ -91,6 +95,16 @@ async function readWork(repository: Repository): Promise<SprintWork | undefined>
     filtered: paths(work.filter(({ path }) => converted.has(path))),
   }
 }
+
+/** The evidence of a sprint is about the files that it ended with. */
+const restoredWork = (iteration: string): RalphError =>
+  new RalphError(
+    'WORK_RESTORED',
+    `you restored an earlier checkpoint: these are not the files of iteration ${iteration}`,
+    {
+      hint: `bring them back: ralph restore --undo or ralph restore <sprint> ${iteration}; or commit the files here with git`,
+    },
+  )
 
 /** Checkpoints lack files that are tracked although they are ignored; such a file was not removed. */
 const isReal = (root: string, { how, path }: TreeChange): boolean =>
