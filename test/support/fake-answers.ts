@@ -14,7 +14,7 @@ import {
   createFakeId,
   listed,
 } from './fake-fleet.ts'
-import { budgets, diff, finishable, usageRows } from './fake-data.ts'
+import { ada, budgets, diff, finishable, usageRows, users } from './fake-data.ts'
 
 export type FakeState = {
   readonly fleet: Fleet
@@ -24,14 +24,6 @@ export type FakeState = {
 
 /** The input, validated by the route's own schemas: ids, query and body. */
 type RouteInput = Record<string, string | number | null | undefined>
-
-const ada = {
-  id: createFakeId('ada'),
-  name: 'Ada',
-  email: 'ada@example.org',
-  role: 'admin',
-  createdAt: Date.UTC(2026, 9, 1),
-} as const
 
 /** The answers of the fake backend: just enough for pages to work. */
 export function answers(name: RouteName, input: RouteInput, state: FakeState): unknown {
@@ -62,18 +54,7 @@ const reads: Partial<Record<RouteName, Answer>> = {
   }),
   listPromptEvents: (_, { fleet }) => eventsPage({ sprintId: fleet.sprints[0]?.id ?? '', limit: 12 }, fleet),
   me: (_, { version }) => ({ user: ada, signedInBy: 'local', version: version() }),
-  listUsers: () => ({
-    items: [
-      ada,
-      {
-        id: createFakeId('grace'),
-        name: 'Grace',
-        email: 'grace@example.org',
-        role: 'member',
-        createdAt: Date.UTC(2026, 10, 2),
-      },
-    ],
-  }),
+  listUsers: () => ({ items: users }),
   listTokens: () => ({
     items: [
       {

@@ -88,3 +88,22 @@ export const budgets = () => {
     },
   ]
 }
+
+export const ada = {
+  id: createFakeId('ada'),
+  name: 'Ada',
+  email: 'ada@example.org',
+  role: 'admin',
+  createdAt: Date.UTC(2026, 9, 1),
+} as const
+
+export const users = [
+  ada,
+  {
+    id: createFakeId('grace'),
+    name: 'Grace',
+    email: 'grace@example.org',
+    role: 'member',
+    createdAt: Date.UTC(2026, 10, 2),
+  },
+]

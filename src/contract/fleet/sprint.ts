@@ -156,7 +156,7 @@ export const FinishSprint = z.strictObject({
 })
 export type FinishSprint = z.output<typeof FinishSprint>
 
-export const FinishedRepository = z.object({
+const FinishedRepository = z.object({
   root: z.string(),
   branch: z.string().optional(),
   commit: z.string(),
