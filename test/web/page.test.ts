@@ -109,12 +109,15 @@ describe('every page', () => {
 
   it('shows the same for unknown and forbidden', async () => {
     await open('/sprints/0198b6a0-0000-7000-8000-00000000dead')
-    await see('Page not found')
-    const unknown = await page().locator('main').innerText()
+    const readRefusal = async () => {
+      await page().locator('main').getByText('Page not found').waitFor()
+      return page().locator('main').innerText()
+    }
+    const unknown = await readRefusal()
     fake().failing.set('getSprint', new RalphError('FORBIDDEN', 'you may not'))
     await go(sprintPath())
-    await see('Page not found')
-    expect(await page().locator('main').innerText()).toBe(unknown)
+    expect(await readRefusal()).toBe(unknown)
+    expect(unknown).toContain('you have no access to it')
   })
 })
 
