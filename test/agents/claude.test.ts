@@ -37,7 +37,7 @@ it('continues with the next iteration if the model cannot answer in the required
 })
 
 it('waits for the end of a usage limit, to the second', async () => {
-  const resetsAt = Math.ceil(Date.now() / 1000 + 8) * 1000
+  const resetsAt = Math.ceil(Date.now() / 1000 + 20) * 1000
   const sprint = await createRealSprint(claudeBySubscription, [claudeLimit(resetsAt), scenario.claim])
 
   await scenario.waitsOutTheLimit(sprint, resetsAt)

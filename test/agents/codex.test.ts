@@ -23,7 +23,7 @@ it('waits for the end of a usage limit, to the minute', async () => {
   const resetsAt = Math.ceil(Date.now() / 1000) * 1000
   const over = Math.ceil((resetsAt + 1) / minuteMs) * minuteMs
   // Codex says "try again at 8:49 PM". For this ralph, and only for it, 8:49 PM is over in a few seconds.
-  const env = clockAhead(over - 8000 - resetsAt)
+  const env = clockAhead(over - 20_000 - resetsAt)
   const sprint = await createRealSprint(codex, [codexLimit(resetsAt), scenario.claim], { env })
 
   await scenario.waitsOutTheLimit(sprint, over)
