@@ -246,6 +246,26 @@ describe('a long transcript', () => {
     })
   })
 
+  it('shows the event that the user jumps to, also while older events load above it', async () => {
+    const fleet = busyFleet()
+    const [sprint] = fleet.sprints
+    if (!sprint) throw new Error('no sprint')
+    fleet.events.set(sprint.id, longTranscript(sprint, 100_000))
+    await open('/', fleet)
+    await go(sprintPath())
+    const missed: number[] = []
+    for (let jump = 1; jump <= 15; jump += 1) {
+      const seq = ((jump * 37) % 99) * 1000
+      await page().getByLabel('Place in the transcript').fill(String(seq))
+      await page()
+        .getByText(`Thought number ${seq}.`)
+        .first()
+        .waitFor({ timeout: 10_000 })
+        .catch(() => missed.push(seq))
+    }
+    expect(missed).toEqual([])
+  })
+
   it('follows new events until the user scrolls away, and then stays in place', async () => {
     await open('/')
     await go(sprintPath())

@@ -41,7 +41,8 @@ export function Transcript(props: TranscriptProps) {
     // What the user reads stays in place: rows are added above it, or below it.
     anchorTo: anchor,
   })
-  useOpenAt(virtual, at === undefined ? undefined : findRow(rows, shown, at))
+  const arrived =
+    useOpenAt(virtual, at === undefined ? undefined : findRow(rows, shown, at)) || latch.userScroll !== undefined
   usePinned(scroller, latch.following && !shown.detached, `${virtual.getTotalSize()} ${virtual.scrollRect?.height}`)
   const toEnd = (): void => {
     hold()
@@ -51,8 +52,8 @@ export function Transcript(props: TranscriptProps) {
   const short = virtual.getTotalSize() < (virtual.scrollRect?.height ?? 0)
   const nearTop = rows.length > 0 && (virtual.getVirtualItems()[0]?.index ?? 99) < 12
   const nearEnd = (virtual.getVirtualItems().at(-1)?.index ?? 0) > rows.length - 12
-  const wantsOlder = nearTop && (short || !latch.following)
-  const wantsNewer = shown.detached && nearEnd && at !== undefined && !wantsOlder
+  const wantsOlder = arrived && nearTop && (short || !latch.following)
+  const wantsNewer = arrived && shown.detached && nearEnd && at !== undefined && !wantsOlder
   if (wantsOlder && anchor === 'start') setAnchor('end')
   if (wantsNewer && anchor === 'end') setAnchor('start')
   useLoadOlder(wantsNewer, rows.length, onNewer)
@@ -120,14 +121,23 @@ function findRow(rows: readonly TranscriptRowData[], { events }: TranscriptWindo
   return exact === -1 ? rows.findIndex((row) => row.at >= target.at) : exact
 }
 
-/** Once: afterwards the user scrolls. */
-function useOpenAt(virtual: Virtualizer<HTMLDivElement, Element>, index: number | undefined): void {
+/**
+ * Scrolls once: afterwards the user scrolls. Returns whether the row is reached and the list rests: rows that are added above it before
+ * that would shift the row that the list still scrolls to.
+ */
+function useOpenAt(virtual: Virtualizer<HTMLDivElement, Element>, index: number | undefined): boolean {
   const opened = useRef(false)
+  const [arrived, setArrived] = useState(index === undefined)
   useLayoutEffect(() => {
     if (index === undefined || index < 0 || opened.current) return
     opened.current = true
     virtual.scrollToIndex(index, { align: 'start' })
   }, [virtual, index])
+  const isReached = !virtual.isScrolling && virtual.getVirtualItems().some((item) => item.index === index)
+  useEffect(() => {
+    if (opened.current && isReached) setArrived(true)
+  }, [isReached])
+  return arrived
 }
 
 function useOnRequest(requestCount: number, act: () => void): void {
