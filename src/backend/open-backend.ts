@@ -31,7 +31,7 @@ import { createDatabaseStore } from './machines/database-store.ts'
 import { listenForMachines } from './machines/listener.ts'
 import { openMachineLines, type MachineLines } from './machines/machine-lines.ts'
 import { createMessageHandlers as takeFromMachines } from './machines/message-handlers.ts'
-import { createNotifications, type NotificationSender } from './notifications/notifications.ts'
+import { createNotificationSender, type NotificationSender } from './notifications/notifications.ts'
 
 export type BackendOptions = Pick<ListenOptions, 'host' | 'port' | 'tls' | 'behindProxy'> & {
   readonly place: DatabasePlace
@@ -221,9 +221,9 @@ async function openLines(
   })
   known.asking = asking
   const engine = () => fleet().engine
-  const sender = createNotifications({ database, box, engine, now, newId: newUuid, post: createPost(options) })
+  const sender = createNotificationSender({ database, box, engine, now, newId: newUuid, post: createPost(options) })
   const { compiling, settings = {}, observed, traces, onLost } = options
-  const parts = { database, machines: asking, notifications: sender, clock: { now }, newId: newUuid }
+  const parts = { database, machines: asking, notifier: sender, clock: { now }, newId: newUuid }
   known.fleet = await openFleet({ ...parts, compiling, observed, traces, settings, logError, onLost })
   await sender.resume()
   const unsubscribe = database.signals.on(outboxTopic, (machineId) => lines.wake(machineId))

@@ -26,7 +26,7 @@ const fleet = await openFleet({
     ...createOutbox({ database, clock }),
     ask: async () => ({ success: true, directory: '/notes', checks: [] }),
   },
-  notifications: { notify: async () => {}, deliver: async () => {} },
+  notifier: { notify: async () => {}, deliver: async () => {} },
   compiling: { readWorkflow: () => undefined },
   onLost: (reason) => {
     reportError(new Error(reason), 'lost')

@@ -166,8 +166,8 @@ export const defects = [
   {
     name: 'terminal escapes of an agent are printed',
     file: 'src/cli/io/paint.ts',
-    find: "text.replaceAll(steering, (found) => (ourColors.test(found) ? found : ''))",
-    put: 'text.replaceAll(steering, (found) => found)',
+    find: "text.replaceAll(unsafeSequences, (found) => (ourColors.test(found) ? found : ''))",
+    put: 'text.replaceAll(unsafeSequences, (found) => found)',
     tests: 'test/hostile/terminal.test.ts',
   },
 ]

@@ -307,5 +307,5 @@ async function notifyLostPrompt(t: AgentTransaction, promptId: string): Promise<
   if (rowCount !== 1) return
   await recordRowChanges(t, { kind: 'prompt', agentId, promptId }, { kind: 'agent', agentId })
   const text = `${t.agent.name}: ${error}`
-  await t.fleet.notifications.notify(t.tx, { event: 'machine-lost', text, agentId, machineId: t.agent.machineId })
+  await t.fleet.notifier.notify(t.tx, { event: 'machine-lost', text, agentId, machineId: t.agent.machineId })
 }

@@ -54,7 +54,7 @@ async function restoreWorkspace(
     for (const line of changeLines(await previewRestore(workspace, point, ['--name-status', '--no-renames'])))
       io.print(line)
     const answer = values.yes === true ? 'yes' : await askYesOrNo(`Restore ${what}?`, io)
-    if (answer !== 'yes' && io.isTerminal && process.stdin.isTTY) {
+    if (answer !== 'yes' && io.canAsk) {
       io.print('nothing was restored')
       return 1
     }
