@@ -101,7 +101,7 @@ export const defects = [
     tests: 'src/loop/iteration/failure.test.ts src/loop/core/policy.test.ts src/loop/iteration/attempt.test.ts',
   },
   {
-    name: 'an agent that crashes is started for ever',
+    name: 'an agent that crashes is started without end',
     file: 'src/loop/core/policy.ts',
     find: "crash: { action: 'retry', firstMs: 2000, tries: 5, after: 'stop' }",
     put: "crash: { action: 'retry', firstMs: 2000, tries: 1e9, after: 'stop' }",
