@@ -24,7 +24,7 @@ const shadows =
 /** Names of the old dialect: a listener is a listener, an event is an event. Facts and commands keep their words (`'told'`). */
 const oddNames =
   /(?:\b(?:const|let|function) |[(,[] ?|\{ )((?:un)?hear[ds]?|hearing|told|told[A-Z]\w*|\w+(?:Told|Heard)|somebody|nobody|whoever|meanwhile|anew)\b(?=[ ,)=(}\]]|: [A-Z(]|: (?:string|number|boolean|readonly)\b)/g
-/** A participle says that something happened to a value, not what the value is. `asked` is a field of the channel. */
+/** A participle says that something happened to a value, not what the value is. `asked` is a field of a machine message. */
 const participleNames =
   /(?:\b(?:const|let|function) (given|asked|said|wanted|begun|meant)\b|\((?:\.\.\.)?(given|said|wanted|begun|meant)(?=[,):=]))/g
 /** A name that begins with an article says nothing about what the function does. */

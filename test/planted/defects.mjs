@@ -46,17 +46,17 @@ export const defects = [
   },
   {
     name: 'a message is acknowledged before it is stored',
-    file: 'src/channel/session.ts',
+    file: 'src/connection/session.ts',
     find: "outputs: [{ type: 'store', seq: frame.seq, message: toReceivedMessage(frame, assembled.body) }]",
     put: "outputs: [controlFrame({ ...received, storedSeq: expected }, lineTypes.ack), { type: 'store', seq: frame.seq, message: toReceivedMessage(frame, assembled.body) }]",
-    tests: 'src/channel',
+    tests: 'src/connection',
   },
   {
     name: 'frames of another connection are accepted',
-    file: 'src/channel/session.ts',
+    file: 'src/connection/session.ts',
     find: 'if (frame.epoch !== session.epoch)',
     put: 'if (frame.epoch !== frame.epoch)',
-    tests: 'src/channel',
+    tests: 'src/connection',
   },
   {
     name: 'requests of other pages are accepted',

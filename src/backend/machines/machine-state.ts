@@ -1,5 +1,5 @@
 import { and, asc, eq, inArray, isNotNull, isNull, lt, ne, not, or, sql, type SQL } from 'drizzle-orm'
-import type { Inventory, InventoryAgent, ReportBody, ReportReply } from '../../contract/fleet/channel.ts'
+import type { Inventory, InventoryAgent, ReportBody, ReportReply } from '../../contract/fleet/machine-messages.ts'
 import type { LoggedEvent } from '../../contract/events.ts'
 import { agents } from '../database/agent.ts'
 import { agentPrompts, type PromptRow } from '../database/agent-prompt.ts'
