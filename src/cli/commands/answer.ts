@@ -34,7 +34,7 @@ const hasQuestion = async (sprintDir: string): Promise<boolean> =>
 
 async function askForAnswer(sprint: { readonly sprintDir: string; readonly name: string }, io: Io): Promise<string> {
   const question = await requireQuestion(sprint, io)
-  if (!io.isTerminal || !process.stdin.isTTY) {
+  if (!io.canAsk) {
     throw new RalphError('USAGE', `answer: missing [answer] to: ${question.reason}`, {
       hint: `ralph answer ${sprint.name} "…"`,
     })

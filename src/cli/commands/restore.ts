@@ -55,7 +55,7 @@ async function restoreWorkspace(
   for (const line of changeLines(changes)) io.print(line)
   if (changes.length > 0) {
     const answer = values.yes === true ? 'yes' : await askYesOrNo(`Restore ${what}?`, io)
-    if (answer !== 'yes' && io.isTerminal && process.stdin.isTTY) {
+    if (answer !== 'yes' && io.canAsk) {
       io.print('nothing was restored')
       return 1
     }
