@@ -1,6 +1,7 @@
 import { RalphError } from '../../contract/errors.ts'
 import { defineCommand } from '../io/command.ts'
 import type { Io } from '../io/io.ts'
+import { readAnswer } from '../run/ask-question.ts'
 import { findSprintAndValue, isNoSprint } from '../sprint/find-sprint.ts'
 import { answerQuestion, requireQuestion } from '../sprint/requests.ts'
 import { loadProgress } from '../sprint/sprint-state.ts'
@@ -39,11 +40,5 @@ async function askForAnswer(sprint: { readonly sprintDir: string; readonly name:
     })
   }
   for (const line of questionLines(question)) io.print(line)
-  const { createTerminalInterview } = await import('../io/terminal-interview.ts')
-  const terminal = createTerminalInterview()
-  try {
-    return (await terminal.ask('> ')) ?? ''
-  } finally {
-    terminal.close()
-  }
+  return (await readAnswer('> ', io)) ?? ''
 }
