@@ -15,6 +15,9 @@ process.env['IS_SANDBOX'] = 'yes'
 
 const setupFiles = ['test/support/setup.ts']
 
+// The default of one second fails on a busy machine.
+const expect = { poll: { timeout: 60_000 } }
+
 export default defineConfig({
   test: {
     // More than the cores of the machine that CI has: the end-to-end tests wait for other processes a third of their time.
@@ -23,13 +26,16 @@ export default defineConfig({
     projects: [
       // Property tests run for seconds, and for many seconds on a machine that is busy with something else. To load the same
       // modules anew for each file would take as long as the tests.
-      { test: { name: 'unit', include: ['src/**/*.test.ts'], setupFiles, testTimeout: 240_000, isolate: false } },
+      {
+        test: { name: 'unit', include: ['src/**/*.test.ts'], setupFiles, expect, testTimeout: 240_000, isolate: false },
+      },
       {
         test: {
           name: 'e2e',
           include: ['test/**/*.test.ts'],
           globalSetup: ['test/support/build.ts'],
           setupFiles,
+          expect,
           testTimeout: 180_000,
         },
       },

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { errorMessage } from '../contract/errors.ts'
 import { eq } from 'drizzle-orm'
-import { createAuthority, openAuthority, type Authority } from '../channel/authority.ts'
-import { createTransportPair, type Transport } from '../channel/transport.ts'
+import { createAuthority, openAuthority, type Authority } from '../connection/authority.ts'
+import { createTransportPair, type Transport } from '../connection/transport.ts'
 import { postWebhook } from '../platform/net/webhook.ts'
 import { newUuid } from '../platform/uuid.ts'
 import type { Database } from './database/database.ts'
@@ -31,7 +31,7 @@ import { createDatabaseStore } from './machines/database-store.ts'
 import { listenForMachines } from './machines/listener.ts'
 import { openMachineLines, type MachineLines } from './machines/machine-lines.ts'
 import { createMessageHandlers as takeFromMachines } from './machines/message-handlers.ts'
-import { createNotifications, type NotificationSender } from './notifications/notifications.ts'
+import { createNotificationSender, type NotificationSender } from './notifications/notifications.ts'
 
 export type BackendOptions = Pick<ListenOptions, 'host' | 'port' | 'tls' | 'behindProxy'> & {
   readonly place: DatabasePlace
@@ -221,9 +221,9 @@ async function openLines(
   })
   known.asking = asking
   const engine = () => fleet().engine
-  const sender = createNotifications({ database, box, engine, now, newId: newUuid, post: createPost(options) })
+  const sender = createNotificationSender({ database, box, engine, now, newId: newUuid, post: createPost(options) })
   const { compiling, settings = {}, observed, traces, onLost } = options
-  const parts = { database, machines: asking, notifications: sender, clock: { now }, newId: newUuid }
+  const parts = { database, machines: asking, notifier: sender, clock: { now }, newId: newUuid }
   known.fleet = await openFleet({ ...parts, compiling, observed, traces, settings, logError, onLost })
   await sender.resume()
   const unsubscribe = database.signals.on(outboxTopic, (machineId) => lines.wake(machineId))

@@ -52,7 +52,7 @@ describe.each(kinds)('a budget on %s', (kind) => {
     expect(notices.filter(({ event }) => event === 'budget')).toEqual([
       { event: 'budget', text: 'Budget: $10.50 of $10.00 spent today by agents labelled gpu' },
     ])
-    world.advanceClock(nextMidnight() + 61_000 - fleet.clock.now())
+    await world.advanceClock(nextMidnight() + 61_000 - fleet.clock.now())
     await waitUntil(
       () => status(covered),
       (found) => found === 'completed',
@@ -94,7 +94,7 @@ describe.each(kinds)('a budget on %s', (kind) => {
 
   it('that is soft only notifies, and one for the fleet counts every agent', async () => {
     const { fleet, notices } = world
-    world.advanceClock(86_400_000)
+    await world.advanceClock(86_400_000)
     const agent = await createTestAgent(fleet, { attempt: done })
     await spend(agent.id, 9)
     const { id } = await setBudget(fleet, { scope: 'fleet', period: 'day', limitUsd: 10, hard: false }, admin)

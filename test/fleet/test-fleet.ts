@@ -60,8 +60,8 @@ export type TestFleet = {
   readonly fleet: OpenFleet
   readonly notices: Notice[]
   readonly errors: string[]
-  /** Moves the clock forward. */
-  readonly advanceClock: (ms: number) => void
+  /** Moves the clock forward. Connected machines count as seen at the new time; otherwise the sweep would disconnect them. */
+  readonly advanceClock: (ms: number) => Promise<void>
 }
 
 /** A fleet on that database, with its engine; one per process at a time. */
@@ -74,7 +74,7 @@ export async function createTestFleet(database: Database, script: Script = {}): 
     database,
     clock,
     machines: simulatedMachines({ database, clock }, script),
-    notifications: { notify: async (_tx, notice) => void notices.push(notice), deliver: async () => {} },
+    notifier: { notify: async (_tx, notice) => void notices.push(notice), deliver: async () => {} },
     newId: randomUUID,
     compiling: {
       readWorkflow: (name) => {
@@ -86,7 +86,11 @@ export async function createTestFleet(database: Database, script: Script = {}): 
     onLost: (reason) => troubles.push(reason),
     settings: { sweepMs: 200 },
   })
-  return { fleet, notices, errors: troubles, advanceClock: (ms) => (ahead += ms) }
+  const advanceClock = async (ms: number) => {
+    await database.db.update(machines).set({ lastSeenAt: clock.now() + ms })
+    ahead += ms
+  }
+  return { fleet, notices, errors: troubles, advanceClock }
 }
 
 type AgentOverrides = Partial<typeof agents.$inferInsert>

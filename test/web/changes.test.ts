@@ -15,7 +15,6 @@ it('commits the work of a sprint, hands it on as a patch and a text, and preview
   const agent = await api.createAgent({ name: 'counter', workspace: { kind: 'folder', path: project }, program })
   const { sprintId } = await api.startRalphMode({ agentId: agent.id, taskDescription: 'Count to one', doneWhen: [] })
   const { page, complaints, see } = await open(address, { permissions: ['clipboard-read', 'clipboard-write'] })
-  await see('counter')
   await page.goto(`${origin}/sprints/${sprintId}?tab=changes`)
   const commit = page.getByRole('button', { name: 'Commit…' })
   await commit.waitFor()

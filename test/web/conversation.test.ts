@@ -12,7 +12,6 @@ it('shows what people say with name and time, lists what waits, withdraws it, an
   const {
     user: { name },
   } = await api.me({})
-  await see('counter')
   await page.goto(`${origin}/sprints/${sprintId}`)
   await see('Turn 1: looking at the')
   const log = page.getByRole('log')

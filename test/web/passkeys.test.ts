@@ -61,7 +61,6 @@ it('signs an invited user in again with a passkey, and gives none to limited cre
 it('shows budgets with their state, and an admin sets and removes them', async () => {
   const { address, api } = await serve()
   const { page, complaints, see } = await open(address)
-  await see(/Ralph/)
   await page.goto(new URL('/usage', address).href)
   await page.getByLabel('USD').fill('25')
   await page.getByLabel('Each').selectOption('day')

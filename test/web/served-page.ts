@@ -58,6 +58,7 @@ export function createServedPages(browserOptions: Parameters<typeof launchBrowse
         .toBe(true)
       return { address, origin, folder, project, api, env }
     },
+    /** Opens an address with a ticket and waits until the page is signed in: a navigation before that loses the session. */
     open: async (
       address: string,
       options: Parameters<Browser['newPage']>[0] = {},
@@ -66,10 +67,15 @@ export function createServedPages(browserOptions: Parameters<typeof launchBrowse
       page.setDefaultTimeout(60_000)
       const complaints = await watchPage(page)
       await page.goto(address)
+      await waitForSignIn(page)
       return { page, complaints, see: (text) => page.getByText(text).first().waitFor() }
     },
   }
 }
+
+/** Only the frame of a signed-in page has a button to start; the sign-in page also names Ralph. */
+export const waitForSignIn = (page: Page): Promise<void> =>
+  page.getByRole('banner').getByRole('button', { name: 'Start Ralph Mode' }).waitFor()
 
 /** A repository with one commit and a counter. */
 export function createRepository(path: string): void {

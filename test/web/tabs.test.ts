@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createPageAgent, createServedPages } from './served-page.ts'
+import { createPageAgent, createServedPages, waitForSignIn } from './served-page.ts'
 
 // Browsers of users have a back/forward cache; Playwright switches it off by default.
 const { serve, browser } = createServedPages({ ignoreDefaultArgs: ['--disable-back-forward-cache'] })
@@ -13,7 +13,7 @@ it('answers 20 address-bar navigations in one tab and 12 tabs at once, and all o
   context.setDefaultTimeout(30_000)
   const first = await context.newPage()
   await first.goto(address)
-  await first.getByText('counter').first().waitFor()
+  await waitForSignIn(first)
   for (let load = 0; load < 20; load += 1) {
     await first.goto(`${origin}${load % 2 === 0 ? `/sprints/${sprintId}` : '/'}`)
     await first.getByText('counter').first().waitFor()
