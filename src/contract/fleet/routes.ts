@@ -4,6 +4,7 @@ import { budgetRoutes } from './budget-routes.ts'
 import { machineRoutes } from './machine-routes.ts'
 import { operationRoutes } from './operation-routes.ts'
 import { passkeyRoutes } from './passkey-routes.ts'
+import { pushRoutes } from './push-routes.ts'
 import { sprintRoutes } from './sprint-routes.ts'
 
 /** The whole API. */
@@ -14,6 +15,7 @@ export const routes = {
   ...sprintRoutes,
   ...machineRoutes,
   ...operationRoutes,
+  ...pushRoutes,
   ...budgetRoutes,
   ...passkeyRoutes,
 }
