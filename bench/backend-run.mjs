@@ -1,6 +1,6 @@
 /**
  * One run of bench/backend.mjs: a whole backend in this process, with simulated machines (they read the outbox with the code of
- * the channel, and report); viewers of the page are a separate process. Prints one line of JSON.
+ * the connection, and report); viewers of the page are a separate process. Prints one line of JSON.
  */
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'

@@ -11,16 +11,19 @@ import {
   folderSizes,
   limits,
 } from './house/limits.mjs'
-import { commentsIn, countOddWords, findViolations } from './house/voice.mjs'
+import { commentsIn, countOddWords, findOddProse, findViolations } from './house/voice.mjs'
 import { countWalk, parseWalk } from './house/walks.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const checked = ['src', 'test', 'scripts', 'bench', 'conformance']
+const pages = ['README.md', 'CHANGELOG.md', 'CONTEXT.md', 'SECURITY.md']
+const proseFolders = ['docs', 'plugin', 'assets/templates', 'assets/demo', 'assets/workflows', 'assets/migrations']
 
-const files = checked.flatMap((folder) => sourcesIn(join(root, folder)))
+const files = checked.flatMap((folder) => filesIn(folder, /\.(tsx?|mjs|cjs)$/))
+const prose = [...pages.map(readText), ...proseFolders.flatMap((folder) => filesIn(folder, /\.(md|ya?ml|json|sql)$/))]
 const sources = files.filter(({ path }) => path.startsWith('src/') && !path.includes('.test.'))
 
-const violations = files.flatMap(findViolations)
+const violations = [...files.flatMap(findViolations), ...prose.flatMap(findOddProse)]
 const figures = measure()
 if (process.argv.includes('--check')) {
   for (const { path, line, rule, text } of violations) console.error(`${path}:${line} ${rule}: ${text}`)
@@ -84,10 +87,14 @@ function definitionsIn(text) {
   }))
 }
 
-function sourcesIn(folder) {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.(tsx?|mjs|cjs)$/.test(entry.name))
-    .map((entry) => join(entry.parentPath, entry.name))
+function filesIn(folder, names) {
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && names.test(entry.name))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
     .filter((path) => !/node_modules|\.d\.ts$|\/fixtures\//.test(path))
-    .map((path) => ({ path: relative(root, path), text: readFileSync(path, 'utf8') }))
+    .map(readText)
+}
+
+function readText(path) {
+  return { path, text: readFileSync(join(root, path), 'utf8') }
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { findKnots } from '../scripts/house/knots.mjs'
 import { findExcess, limits } from '../scripts/house/limits.mjs'
-import { findViolations } from '../scripts/house/voice.mjs'
+import { findOddProse, findViolations } from '../scripts/house/voice.mjs'
 import { parseWalk, verifyWalk } from '../scripts/house/walks.mjs'
 import { root } from './support/paths.ts'
 
@@ -58,6 +58,18 @@ describe('the voice check', () => {
     expect(rulesFor(text)).toEqual([])
   })
 
+  it.each([
+    'docs/guides/x.md',
+    'docs/examples/x/SPRINT.yaml',
+    'assets/templates/x.yaml',
+    'assets/migrations/0009-x.sql',
+  ])('refuses an odd word on any line of %s', (path) => {
+    expect(findOddProse({ path, text: 'goal: |\n  The importer goes on with the next file.\n' })).toMatchObject([
+      { path, line: 2, rule: expect.stringContaining('odd word') },
+    ])
+    expect(findOddProse({ path, text: 'goal: The importer continues with the next file.\n' })).toEqual([])
+  })
+
   it('finds nothing in this repository', () => {
     expect(() =>
       execFileSync(process.execPath, ['scripts/house.mjs', '--check'], { cwd: root, stdio: 'pipe' }),
@@ -92,6 +104,8 @@ describe('the folders of one layer', () => {
 describe('the limits of the house', () => {
   const files = (count: number, text: string) =>
     Array.from({ length: count }, (_, n) => ({ path: `src/cli/live/f${n}.ts`, text }))
+  const pages = ['README.md', 'CHANGELOG.md', 'CONTEXT.md', 'SECURITY.md']
+  const assetFolders = ['templates', 'demo', 'workflows', 'migrations'].map((name) => `assets/${name}`)
   const lines = (count: number, line: string) => [{ path: 'src/x.ts', text: `${line}\n`.repeat(count) }]
 
   it.each([
@@ -115,13 +129,21 @@ describe('the limits of the house', () => {
     const copy = mkdtempSync(join(tmpdir(), 'ralph-house-'))
     onTestFinished(() => rmSync(copy, { recursive: true }))
     cpSync(join(root, 'scripts'), join(copy, 'scripts'), { recursive: true })
-    for (const folder of ['src/cli/live', 'test', 'bench', 'conformance'])
+    for (const folder of ['src/cli/live', 'test', 'bench', 'conformance', 'docs', 'plugin', ...assetFolders])
       mkdirSync(join(copy, folder), { recursive: true })
+    for (const page of pages) writeFileSync(join(copy, page), 'Plain words.\n')
     const check = () => spawnSync(process.execPath, ['scripts/house.mjs', '--check'], { cwd: copy, encoding: 'utf8' })
     expect(check()).toMatchObject({ status: 0, stderr: '' })
 
     for (const { path } of files(limits.filesPerFolder + 1, '')) writeFileSync(join(copy, path), '')
     expect(check()).toMatchObject({ status: 1, stderr: expect.stringMatching(/^src\/cli\/live has 25 files/) })
+
+    rmSync(join(copy, 'src/cli/live'), { recursive: true })
+    const texts = [...pages, 'docs/x.md', 'plugin/x.md', ...assetFolders.map((folder) => `${folder}/x.yaml`)]
+    for (const text of texts) writeFileSync(join(copy, text), 'Ralph asks; meanwhile the agent waits.\n')
+    const { status, stderr } = check()
+    expect(status).toBe(1)
+    for (const text of texts) expect(stderr).toContain(`${text}:1 odd word`)
   })
 })
 

@@ -24,7 +24,7 @@ const shadows =
 /** Names of the old dialect: a listener is a listener, an event is an event. Facts and commands keep their words (`'told'`). */
 const oddNames =
   /(?:\b(?:const|let|function) |[(,[] ?|\{ )((?:un)?hear[ds]?|hearing|told|told[A-Z]\w*|\w+(?:Told|Heard)|somebody|nobody|whoever|meanwhile|anew)\b(?=[ ,)=(}\]]|: [A-Z(]|: (?:string|number|boolean|readonly)\b)/g
-/** A participle says that something happened to a value, not what the value is. `asked` is a field of the channel. */
+/** A participle says that something happened to a value, not what the value is. `asked` is a field of a machine message. */
 const participleNames =
   /(?:\b(?:const|let|function) (given|asked|said|wanted|begun|meant)\b|\((?:\.\.\.)?(given|said|wanted|begun|meant)(?=[,):=]))/g
 /** A name that begins with an article says nothing about what the function does. */
@@ -50,18 +50,29 @@ export function commentsIn(text) {
 export const countOddWords = (comments) =>
   comments.reduce((sum, text) => sum + oddWords.reduce((n, [pattern]) => n + (text.match(pattern)?.length ?? 0), 0), 0)
 
-/** These files quote what they refuse. */
-const quotesTheRules = new Set(['scripts/house/voice.mjs', 'test/house.test.ts'])
+/** These files quote what they refuse. Applied migrations never change: their checksums are in databases. */
+const quotesTheRules = new Set(['scripts/house/voice.mjs', 'test/house.test.ts', 'docs/contribute/sentences.md'])
+const appliedMigration = /^assets\/migrations\/000[1-4]-/
 
 /** Where a file breaks a rule of "Voice" in AGENTS.md. */
 export function findViolations({ path, text }) {
-  const prose = [...commentsIn(text), ...titlesIn(text)].flatMap(({ line, text: words }) =>
-    oddWords
-      .filter(([pattern]) => words.search(pattern) >= 0)
-      .map(([, advice]) => ({ path, line, rule: `odd word (${advice})`, text: words.trim() })),
-  )
-  return quotesTheRules.has(path) ? [] : [...prose, ...namesIn(path, text)]
+  if (quotesTheRules.has(path)) return []
+  return [...findOddWords(path, [...commentsIn(text), ...titlesIn(text)]), ...namesIn(path, text)]
 }
+
+/** Where documentation, an example, a template or a migration has an odd word: every line of it is prose. */
+export function findOddProse({ path, text }) {
+  if (quotesTheRules.has(path) || appliedMigration.test(path)) return []
+  const lines = text.split('\n').map((words, index) => ({ line: index + 1, text: words }))
+  return findOddWords(path, lines)
+}
+
+const findOddWords = (path, lines) =>
+  lines.flatMap(({ line, text }) =>
+    oddWords
+      .filter(([pattern]) => text.search(pattern) >= 0)
+      .map(([, advice]) => ({ path, line, rule: `odd word (${advice})`, text: text.trim().slice(0, 200) })),
+  )
 
 function titlesIn(text) {
   return text.split('\n').flatMap((line, index) => {

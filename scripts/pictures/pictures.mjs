@@ -196,7 +196,7 @@ const fleet = {
 const layers = {
   title: 'The layers',
   description:
-    'The command line and the page are outside. Below them: backend, agents-server and host. Below them: agents, proof, storage, channel and doctor. Below them: runtime and platform. At the bottom the pure layers: loop, compiler, words and contract. Imports go downwards only.',
+    'The command line and the page are outside. Below them: backend, agents-server and host. Below them: agents, proof, storage, connection and doctor. Below them: runtime and platform. At the bottom the pure layers: loop, compiler, words and contract. Imports go downwards only.',
   width: 94,
   height: 40,
   boxes: [
@@ -208,7 +208,7 @@ const layers = {
     { id: 'agents', x: 3, y: 20, w: 15, h: 5, head: 'agents' },
     { id: 'proofs', x: 21.25, y: 20, w: 15, h: 5, head: 'proof' },
     { id: 'storage', x: 39.5, y: 20, w: 15, h: 5, head: 'storage' },
-    { id: 'channel', x: 57.75, y: 20, w: 15, h: 5, head: 'channel' },
+    { id: 'connection', x: 57.75, y: 20, w: 15, h: 5, head: 'connection' },
     { id: 'doctor', x: 76, y: 20, w: 15, h: 5, head: 'doctor' },
     { id: 'runtime', x: 3, y: 28, w: 42, h: 5, kind: 'agent', head: 'runtime: load, advance, save, perform' },
     { id: 'platform', x: 49, y: 28, w: 42, h: 5, kind: 'agent', head: 'platform: files, processes, git' },

@@ -6,7 +6,7 @@ import { createTestMachineBackend } from '../../test/fleet/machine-backend.ts'
 import { buildLive, buildProgress } from '../../test/support/builders.ts'
 import { createTestFolder } from '../../test/support/folder.ts'
 import { root } from '../../test/support/paths.ts'
-import type { RequestBody } from '../contract/fleet/channel.ts'
+import type { RequestBody } from '../contract/fleet/machine-messages.ts'
 import { startAgentsServer, type AgentsServerOptions } from './agents-server.ts'
 
 const timeout = { timeout: 20_000, interval: 20 }

@@ -1,14 +1,14 @@
 import { backoffMs } from '../contract/backoff.ts'
 import { join } from 'node:path'
-import { createFailureReply } from '../channel/calls.ts'
-import { sendHello } from '../channel/greeting.ts'
-import { openLine, type Line, type Timing } from '../channel/line.ts'
-import { decodeReportReply, decodeRequest, encodeReport, isRequestType } from '../channel/message.ts'
-import { createSeal } from '../channel/seal.ts'
-import type { Transport } from '../channel/transport.ts'
+import { createFailureReply } from '../connection/calls.ts'
+import { sendHello } from '../connection/greeting.ts'
+import { openLine, type Line, type Timing } from '../connection/line.ts'
+import { decodeReportReply, decodeRequest, encodeReport, isRequestType } from '../connection/message.ts'
+import { createSeal } from '../connection/seal.ts'
+import type { Transport } from '../connection/transport.ts'
 import { coalesce } from '../platform/async.ts'
 import { RalphError, errorMessage } from '../contract/errors.ts'
-import { protocolVersions } from '../contract/fleet/channel.ts'
+import { protocolVersions } from '../contract/fleet/machine-messages.ts'
 import type { InstalledProgram } from '../contract/fleet/machine.ts'
 import type { AccountLimits } from '../runtime/ports.ts'
 import { systemClock } from '../platform/clock.ts'
@@ -185,7 +185,7 @@ function createMessageHandler(
   const lines = new Map<string, Promise<void>>()
   const answer = async ({ id, type, body }: IncomingMessage, when: 'now' | 'again') => {
     const about = { to: id, type }
-    const reply = await carryOutAny(type, body, when).then(
+    const reply = await runRequest(type, body, when).then(
       (result) => ({ success: true, ...about, result }),
       (error: unknown) => createFailureReply(about, error),
     )
@@ -193,7 +193,7 @@ function createMessageHandler(
     await mailbox.send({ id: `reply:${id}`, type: 'reply', body: reply }, id)
     if (type === 'update') await updates.answered(() => mailbox.waiting().some((one) => one.id === `reply:${id}`))
   }
-  const carryOutAny = async (type: string, body: unknown, when: 'now' | 'again'): Promise<unknown> => {
+  const runRequest = async (type: string, body: unknown, when: 'now' | 'again'): Promise<unknown> => {
     if (!isRequestType(type) || !Object.hasOwn(commands, type)) {
       throw new RalphError('VERSION_UNKNOWN', `this machine does not support the request "${type}"`)
     }
@@ -204,7 +204,7 @@ function createMessageHandler(
       throw interruptedUpdateError('it was interrupted')
     return runMachineCommand(commands, command, request)
   }
-  const inLine = (message: IncomingMessage, when: 'now' | 'again', after?: Promise<void>) => {
+  const enqueueAnswer = (message: IncomingMessage, when: 'now' | 'again', after?: Promise<void>) => {
     const next = Promise.all([lines.get(messageAgentId(message)), after])
       .then(() => answer(message, when))
       .catch((error: unknown) => log('failed to store an answer', { id: message.id, why: String(error) }))
@@ -219,8 +219,8 @@ function createMessageHandler(
       // Immediately: the work to end may be what the queue is waiting for.
       else if (type === 'interrupt') void answer(message, when)
       // Work that is being ended may still be starting, and would write the lock again.
-      else if (type === 'ralph-mode-end') inLine(message, when, jobs.turn(messageAgentId(message)))
-      else inLine(message, when)
+      else if (type === 'ralph-mode-end') enqueueAnswer(message, when, jobs.turn(messageAgentId(message)))
+      else enqueueAnswer(message, when)
     } catch (error) {
       log('received an invalid message', { id, type, why: errorMessage(error) })
       void answer(message, when)

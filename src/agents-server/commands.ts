@@ -1,6 +1,6 @@
-import { encodeReply } from '../channel/message.ts'
+import { encodeReply } from '../connection/message.ts'
 import { RalphError } from '../contract/errors.ts'
-import type { DurableRequest, RequestBody, RequestReply } from '../contract/fleet/channel.ts'
+import type { DurableRequest, RequestBody, RequestReply } from '../contract/fleet/machine-messages.ts'
 import type { HostEnvironment } from '../host/create-ports.ts'
 import { finishSprint } from '../host/finish-sprint.ts'
 import { restoreFiles } from '../storage/git/restore.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { Mailbox } from '../channel/mailbox.ts'
-import type { DurableMessage } from '../channel/session.ts'
+import type { Mailbox } from '../connection/mailbox.ts'
+import type { DurableMessage } from '../connection/session.ts'
 import { noop } from '../platform/async.ts'
 import { openLog, rewriteLog, type LogFile } from '../platform/files/log-file.ts'
 

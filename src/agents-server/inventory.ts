@@ -1,7 +1,7 @@
 import { errorMessage } from '../contract/errors.ts'
 import { hostname } from 'node:os'
 import { z } from 'zod'
-import type { Inventory, InventoryAgent } from '../contract/fleet/channel.ts'
+import type { Inventory, InventoryAgent } from '../contract/fleet/machine-messages.ts'
 import type { InstalledProgram } from '../contract/fleet/machine.ts'
 import { diskSpace } from '../platform/files/files.ts'
 import type { LocalAgent, LocalAgents } from './local-agents.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { z } from 'zod'
-import type { Credentials } from '../channel/authority.ts'
+import type { Credentials } from '../connection/authority.ts'
 import { RalphError } from '../contract/errors.ts'
 import { writeFileAtomic } from '../platform/files/atomic-file.ts'
 import { lockFile } from '../platform/files/file-lock.ts'

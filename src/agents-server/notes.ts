@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { RalphError, errorMessage } from '../contract/errors.ts'
-import type { TaskLockState as WireLock } from '../contract/fleet/channel.ts'
+import type { TaskLockState as WireLock } from '../contract/fleet/machine-messages.ts'
 import { formatTimestamp } from '../contract/time.ts'
 import { lockName, outcomeName } from '../loop/ways/notes/notes-prompt.ts'
 import type { LockState } from '../loop/core/way.ts'

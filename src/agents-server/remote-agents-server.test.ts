@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createAuthority, createKeyAndRequest, openAuthority } from '../channel/authority.ts'
+import { createAuthority, createKeyAndRequest, openAuthority } from '../connection/authority.ts'
 import { isRenewalDue } from './remote-agents-server.ts'
 
 it('renews a certificate after two thirds of its lifetime', async () => {

@@ -1,5 +1,5 @@
-import { decodeReportReply, encodeReport } from '../channel/message.ts'
-import type { Line } from '../channel/line.ts'
+import { decodeReportReply, encodeReport } from '../connection/message.ts'
+import type { Line } from '../connection/line.ts'
 import { coalesce } from '../platform/async.ts'
 import type { LocalAgent } from './local-agents.ts'
 

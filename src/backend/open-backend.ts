@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { errorMessage } from '../contract/errors.ts'
 import { eq } from 'drizzle-orm'
-import { createAuthority, openAuthority, type Authority } from '../channel/authority.ts'
-import { createTransportPair, type Transport } from '../channel/transport.ts'
+import { createAuthority, openAuthority, type Authority } from '../connection/authority.ts'
+import { createTransportPair, type Transport } from '../connection/transport.ts'
 import { postPublicly } from '../platform/net/public-post.ts'
 import { postWebhook } from '../platform/net/webhook.ts'
 import { newUuid } from '../platform/uuid.ts'
@@ -32,8 +32,12 @@ import { createDatabaseStore } from './machines/database-store.ts'
 import { listenForMachines } from './machines/listener.ts'
 import { openMachineLines, type MachineLines } from './machines/machine-lines.ts'
 import { createMessageHandlers as takeFromMachines } from './machines/message-handlers.ts'
-import { createPushChannel, type PushDeps } from './notifications/push.ts'
-import { createNotifications, type NotificationsDeps, type NotificationSender } from './notifications/notifications.ts'
+import { createPushChannel, type PushChannelOptions } from './notifications/push.ts'
+import {
+  createNotificationSender,
+  type NotifierOptions,
+  type NotificationSender,
+} from './notifications/notifications.ts'
 
 export type BackendOptions = Pick<ListenOptions, 'host' | 'port' | 'tls' | 'behindProxy'> & {
   readonly place: DatabasePlace
@@ -225,7 +229,7 @@ async function openLines(
   const engine = () => fleet().engine
   const sender = createSender(options, { database, box, engine })
   const { compiling, settings = {}, observed, traces, onLost } = options
-  const parts = { database, machines: asking, notifications: sender, clock: { now }, newId: newUuid }
+  const parts = { database, machines: asking, notifier: sender, clock: { now }, newId: newUuid }
   known.fleet = await openFleet({ ...parts, compiling, observed, traces, settings, logError, onLost })
   await sender.resume()
   const unsubscribe = database.signals.on(outboxTopic, (machineId) => lines.wake(machineId))
@@ -249,10 +253,10 @@ async function openLines(
 
 function createSender(
   options: BackendOptions,
-  parts: Pick<NotificationsDeps, 'database' | 'engine'> & Pick<PushDeps, 'box'>,
+  parts: Pick<NotifierOptions, 'database' | 'engine'> & Pick<PushChannelOptions, 'box'>,
 ): NotificationSender {
   const push = createPushChannel({ ...parts, now, ...createPushPost(options) })
-  return createNotifications({ ...parts, now, newId: newUuid, post: createPost(options), push })
+  return createNotificationSender({ ...parts, now, newId: newUuid, post: createPost(options), push })
 }
 
 const createPost =
@@ -261,7 +265,10 @@ const createPost =
     postWebhook(url, body, { ...how, ca })
 
 /** Push services want an address for complaints: this backend's own, if the internet may know it. */
-const createPushPost = ({ trusted: ca, publicOrigin }: BackendOptions): Pick<PushDeps, 'post' | 'contact'> => ({
+const createPushPost = ({
+  trusted: ca,
+  publicOrigin,
+}: BackendOptions): Pick<PushChannelOptions, 'post' | 'contact'> => ({
   contact: publicOrigin?.startsWith('https://') === true ? publicOrigin : 'mailto:push@ralph-mode.invalid',
   post: (endpoint, request) => postPublicly(endpoint, request, { ca }),
 })

@@ -69,7 +69,7 @@ const StartInput = z.object({ sprintId: z.string(), fact: z.custom<Extract<Fact,
 const createTaskHandlers = (fleet: () => Fleet): Record<string, TaskHandler> => ({
   'end-wait': (input) => endDueWait(fleet(), WaitInput.parse(input).orderId),
   pump: (input) => dispatchAgent(fleet(), DispatchInput.parse(input).agentId),
-  deliver: (input) => fleet().notifications.deliver(DeliveryInput.parse(input)),
+  deliver: (input) => fleet().notifier.deliver(DeliveryInput.parse(input)),
   'start-sprint': (input) => startScheduledSprint(fleet(), StartInput.parse(input)),
 })
 

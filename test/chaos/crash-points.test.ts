@@ -43,7 +43,7 @@ describe.skipIf(!canTrace)('a run that is hit at one system call (needs strace; 
   )
 
   it.each(['ENOSPC', 'EIO', 'EROFS'])(
-    '%s: ends or waits, and the next run goes on',
+    '%s: ends or waits, and the next run resumes',
     async (error) => {
       const sprint = await createSprintUnderFire()
       onTestFinished(() => sprint.remove(), 60_000)

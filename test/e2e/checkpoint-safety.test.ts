@@ -100,18 +100,28 @@ describe('restore', () => {
     expect(await sprint.ralph('restore', 's', '0')).toMatchObject({ exitCode: 0 })
   })
 
-  it('D8: works with an empty nested repository, and says which repositories are gone', async () => {
+  it('D8: brings back the files of a deleted nested repository, says what is missing, and can be undone', async () => {
     const sprint = await createRepository({
       1: runAndReport('git init --quiet empty; git init --quiet nested; echo n > nested/n.txt; echo 1 > a.txt'),
       2: { run: 'rm -rf nested; echo 2 > a.txt', report: goalComplete },
     })
     await sprint.run()
+    const restored = await sprint.ralph('restore', 's', '1')
 
-    const { exitCode, stdout, stderr } = await sprint.ralph('restore', 's', '1')
+    expect({ exitCode: restored.exitCode, stderr: restored.stderr }).toEqual({ exitCode: 0, stderr: '' })
+    expect(restored.stdout).toContain('  adds nested/n.txt\n')
+    expect(restored.stdout).toContain(`restored ${sprint.at('nested')} without its git history`)
+    expect([await sprint.read('a.txt'), await sprint.read('nested/n.txt')]).toEqual(['1\n', 'n\n'])
 
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
-    expect(stdout).toContain(`not restored: ${sprint.at('nested')} was a repository then`)
-    expect(await sprint.read('a.txt')).toBe('1\n')
+    expect(await sprint.ralph('restore', 's', '--undo')).toMatchObject({ exitCode: 0 })
+    expect([await sprint.read('a.txt'), sprint.has('nested/n.txt')]).toEqual(['2\n', false])
+
+    mkdirSync(sprint.at('nested'))
+    writeFileSync(sprint.at('nested/n.txt'), 'ignored\n')
+    writeFileSync(sprint.at('nested/.gitignore'), '*\n')
+    const refused = await sprint.ralph('restore', 's', '1')
+    expect(refused.stdout).toContain(`not restored: ${sprint.at('nested')} was a repository then`)
+    expect(await sprint.read('nested/n.txt')).toBe('ignored\n')
   })
 
   it('keeps ignored files that it replaces', async () => {

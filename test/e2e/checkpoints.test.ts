@@ -176,6 +176,33 @@ describe('ralph restore', () => {
     expect(await sprint.read('a.txt')).toBe('staged\n')
   })
 
+  it('that changes nothing says so, asks nothing, and leaves the undo as it was', async () => {
+    const sprint = await createDirtyRepository({
+      1: runAndReport('echo 1 >> log.txt'),
+      2: { run: 'echo 2 >> log.txt', report: goalComplete },
+    })
+    await sprint.run()
+    await sprint.write('log.txt', 'mine, not committed\n')
+    await sprint.ralph('restore', 's', '1')
+    const refs = await git(sprint, 'for-each-ref', 'refs/ralph')
+
+    expect(await sprint.ralph('restore', 's', '1')).toEqual({
+      exitCode: 0,
+      stdout: 'the files are already those of iteration 1; nothing was restored or saved\n',
+      stderr: '',
+    })
+    expect(JSON.parse((await sprint.ralph('restore', 's', '1', '--json')).stdout)).toEqual({
+      restored: 1,
+      saved: null,
+      refs: [],
+      revived: [],
+      missing: [],
+    })
+    expect(await git(sprint, 'for-each-ref', 'refs/ralph')).toBe(refs)
+    await sprint.ralph('restore', 's', '--undo')
+    expect(await sprint.read('log.txt')).toBe('mine, not committed\n')
+  })
+
   it('refuses while the sprint runs, and when there is nothing to restore', async () => {
     const sprint = await createTestSprint({ answers: { 1: { waits: 'go', report: goalComplete } } })
     const run = sprint.startRun()

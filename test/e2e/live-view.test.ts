@@ -146,6 +146,10 @@ it('asks the question in place until the answer is an option or a text, and cont
   await terminal.sees('your answer (1 to 2, or text; Enter to answer later)')
   terminal.type('7\r')
   await terminal.sees('there is no option 7; choose 1 to 2')
+  terminal.type('ralph status\r')
+  await terminal.sees('"ralph status" looks like a command. Send it as the answer? [y/N]')
+  terminal.type('\r')
+  await terminal.sees('not sent')
   terminal.type('2\r')
 
   expect(await terminal.ended).toBe(0)

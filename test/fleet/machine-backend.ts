@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { createAuthority, openAuthority } from '../../src/channel/authority.ts'
-import { decodeReply, decodeReport, encodeRequest } from '../../src/channel/message.ts'
-import { createTransportPair, type Transport } from '../../src/channel/transport.ts'
-import type { Timing } from '../../src/channel/line.ts'
+import { createAuthority, openAuthority } from '../../src/connection/authority.ts'
+import { decodeReply, decodeReport, encodeRequest } from '../../src/connection/message.ts'
+import { createTransportPair, type Transport } from '../../src/connection/transport.ts'
+import type { Timing } from '../../src/connection/line.ts'
 import { openMachineLines } from '../../src/backend/machines/machine-lines.ts'
 import {
   Reply,
@@ -10,7 +10,7 @@ import {
   type DurableRequest,
   type RequestBody,
   type RequestReply,
-} from '../../src/contract/fleet/channel.ts'
+} from '../../src/contract/fleet/machine-messages.ts'
 import type { LoggedEvent } from '../../src/contract/events.ts'
 import { createMemoryMachineStore } from './machine-memory-store.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { StoreResult } from '../../src/channel/mailbox.ts'
-import type { DurableMessage } from '../../src/channel/session.ts'
+import type { StoreResult } from '../../src/connection/mailbox.ts'
+import type { DurableMessage } from '../../src/connection/session.ts'
 import type {
   ConnectionDetails,
   KnownMachine,

@@ -1,5 +1,5 @@
 /**
- * One replica of the backend, as a process of its own, whose machines are in the memory of its parent: what the channel would
+ * One replica of the backend, as a process of its own, whose machines are in the memory of its parent: what the connection would
  * carry goes over the pipe between the two. Started by replicas.test.ts and bench/backend.mjs; needs dist/.
  */
 import { randomUUID } from 'node:crypto'
@@ -26,7 +26,7 @@ const fleet = await openFleet({
     ...createOutbox({ database, clock }),
     ask: async () => ({ success: true, directory: '/notes', checks: [] }),
   },
-  notifications: { notify: async () => {}, deliver: async () => {} },
+  notifier: { notify: async () => {}, deliver: async () => {} },
   compiling: { readWorkflow: () => undefined },
   onLost: (reason) => {
     reportError(new Error(reason), 'lost')

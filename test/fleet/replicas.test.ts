@@ -312,7 +312,7 @@ async function createBusyFleet(url: string) {
     clock,
     newId: randomUUID,
     machines: { ...createOutbox({ database, clock }), ask: unused },
-    notifications: { notify: async () => {}, deliver: async () => {} },
+    notifier: { notify: async () => {}, deliver: async () => {} },
     compiling: { readWorkflow: () => undefined },
     logError: () => {},
     onLost: () => {},

@@ -74,7 +74,7 @@ export async function createTestFleet(database: Database, script: Script = {}): 
     database,
     clock,
     machines: simulatedMachines({ database, clock }, script),
-    notifications: { notify: async (_tx, notice) => void notices.push(notice), deliver: async () => {} },
+    notifier: { notify: async (_tx, notice) => void notices.push(notice), deliver: async () => {} },
     newId: randomUUID,
     compiling: {
       readWorkflow: (name) => {

@@ -30,9 +30,9 @@ const corpus: readonly string[] = [
 ]
 
 // oxlint-disable-next-line no-control-regex -- this is what is looked for
-const steering = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/
+const unsafeCharacter = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/
 /** Ralph's own red may stay. */
-const isSteering = (line: string): boolean => steering.test(line.replaceAll(`${esc}[31m`, ''))
+const isUnsafe = (line: string): boolean => unsafeCharacter.test(line.replaceAll(`${esc}[31m`, ''))
 const evil = corpus.map((sequence, index) => `before${index}${sequence}after`).join(' ')
 
 describe(`${corpus.length} sequences that control a terminal`, () => {
@@ -41,7 +41,7 @@ describe(`${corpus.length} sequences that control a terminal`, () => {
     (_, sequence) => {
       const clean = stripControlSequences(`a${sequence}b`)
 
-      expect(isSteering(clean)).toBe(false)
+      expect(isUnsafe(clean)).toBe(false)
       expect(clean).toMatch(/^a.*b$|^a$/s)
     },
   )
@@ -84,7 +84,7 @@ describe(`${corpus.length} sequences that control a terminal`, () => {
     ]
     const look = { paint: createPaint(false), steps: () => evil, width: 200, project: '/p' }
 
-    expect(events.flatMap((event) => eventLines(event, look)).filter(isSteering)).toEqual([])
+    expect(events.flatMap((event) => eventLines(event, look)).filter(isUnsafe)).toEqual([])
   })
 
   it('do not reach a readable transcript', () => {
@@ -105,7 +105,7 @@ describe(`${corpus.length} sequences that control a terminal`, () => {
     printer.event({ kind: 'limit', reason: evil })
     printer.event({ kind: 'terminal', ok: false, reason: evil })
 
-    expect(lines.flatMap((line) => line.split('\n')).filter(isSteering)).toEqual([])
+    expect(lines.flatMap((line) => line.split('\n')).filter(isUnsafe)).toEqual([])
   })
 
   it('do not reach the status of a sprint', () => {
@@ -119,6 +119,6 @@ describe(`${corpus.length} sequences that control a terminal`, () => {
       humanNeeded: { reason: evil, details: evil, options: [evil], askedAt: 0 },
     })
 
-    expect(sprintDetailLines(progress, io).map(stripControlSequences).filter(isSteering)).toEqual([])
+    expect(sprintDetailLines(progress, io).map(stripControlSequences).filter(isUnsafe)).toEqual([])
   })
 })

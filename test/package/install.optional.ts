@@ -60,6 +60,25 @@ it('ships what it needs and no tests', () => {
   expect(shipped.filter((path) => /\.test\.|\.tsbuildinfo$|\.map$|^test\//.test(path))).toEqual([])
 })
 
+it('ships every module that the library and the client import, and its types', () => {
+  const reached = new Set<string>()
+  const visit = (path: string): void => {
+    if (reached.has(path)) return
+    reached.add(path)
+    const text = shipped.includes(path) ? readFileSync(join(root, path), 'utf8') : ''
+    for (const [, name = ''] of text.matchAll(/(?:from|import)\s*\(?\s*['"](\.[^'"]+)['"]/g)) {
+      const target = join(dirname(path), name)
+      visit(path.endsWith('.d.ts') ? target.replace(/(\.d)?\.[jt]s$/, '.d.ts') : target)
+    }
+  }
+  for (const { types, default: code } of [manifest().exports['.'], manifest().exports['./client']]) {
+    for (const path of [types, code]) visit(path.replace(/^\.\//, ''))
+  }
+
+  expect(reached.size).toBeGreaterThan(100)
+  expect([...reached].filter((path) => !shipped.includes(path))).toEqual([])
+})
+
 it('can be imported as a library', () => {
   const file = at('library.mjs')
   const folder = join(prefix, 'lib/node_modules/ralph-mode', manifest().exports['.'].default)
@@ -142,10 +161,11 @@ const npm = (cwd: string, ...args: readonly string[]): string =>
   execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], maxBuffer: 1024 ** 3 })
 
 function manifest() {
+  const Entry = z.object({ types: z.string(), default: z.string() })
   const Manifest = z.object({
     version: z.string(),
     bin: z.object({ ralph: z.string() }),
-    exports: z.object({ '.': z.object({ types: z.string(), default: z.string() }) }),
+    exports: z.object({ '.': Entry, './client': Entry }),
   })
   return Manifest.parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')))
 }

@@ -46,17 +46,17 @@ export const defects = [
   },
   {
     name: 'a message is acknowledged before it is stored',
-    file: 'src/channel/session.ts',
+    file: 'src/connection/session.ts',
     find: "outputs: [{ type: 'store', seq: frame.seq, message: toReceivedMessage(frame, assembled.body) }]",
     put: "outputs: [controlFrame({ ...received, storedSeq: expected }, lineTypes.ack), { type: 'store', seq: frame.seq, message: toReceivedMessage(frame, assembled.body) }]",
-    tests: 'src/channel',
+    tests: 'src/connection',
   },
   {
     name: 'frames of another connection are accepted',
-    file: 'src/channel/session.ts',
+    file: 'src/connection/session.ts',
     find: 'if (frame.epoch !== session.epoch)',
     put: 'if (frame.epoch !== frame.epoch)',
-    tests: 'src/channel',
+    tests: 'src/connection',
   },
   {
     name: 'requests of other pages are accepted',
@@ -101,7 +101,7 @@ export const defects = [
     tests: 'src/loop/iteration/failure.test.ts src/loop/core/policy.test.ts src/loop/iteration/attempt.test.ts',
   },
   {
-    name: 'an agent that crashes is started for ever',
+    name: 'an agent that crashes is started without end',
     file: 'src/loop/core/policy.ts',
     find: "crash: { action: 'retry', firstMs: 2000, tries: 5, after: 'stop' }",
     put: "crash: { action: 'retry', firstMs: 2000, tries: 1e9, after: 'stop' }",
@@ -166,8 +166,8 @@ export const defects = [
   {
     name: 'terminal escapes of an agent are printed',
     file: 'src/cli/io/paint.ts',
-    find: "text.replaceAll(steering, (found) => (ourColors.test(found) ? found : ''))",
-    put: 'text.replaceAll(steering, (found) => found)',
+    find: "text.replaceAll(unsafeSequences, (found) => (ourColors.test(found) ? found : ''))",
+    put: 'text.replaceAll(unsafeSequences, (found) => found)',
     tests: 'test/hostile/terminal.test.ts',
   },
 ]

@@ -1,5 +1,5 @@
 import { webcrypto } from 'node:crypto'
-import { loadX509 } from '../../src/channel/x509.ts'
+import { loadX509 } from '../../src/connection/x509.ts'
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
 const dayMs = 86_400_000

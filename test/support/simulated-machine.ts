@@ -12,8 +12,14 @@ import type { Fleet } from '../../src/backend/fleet/fleet.ts'
 import type { MachineGateway, DurableMachineRequest } from '../../src/backend/fleet/machine-gateway.ts'
 import { handleOrderEnded, handlePromptEnded } from '../../src/backend/prompts/reports.ts'
 import { RalphError } from '../../src/contract/errors.ts'
-import type { Inventory, PromptEnd, RequestBody, RequestReply, RequestType } from '../../src/contract/fleet/channel.ts'
-import type { MachineOrder, MachineFact } from '../../src/contract/fleet/channel-work.ts'
+import type {
+  Inventory,
+  PromptEnd,
+  RequestBody,
+  RequestReply,
+  RequestType,
+} from '../../src/contract/fleet/machine-messages.ts'
+import type { MachineOrder, MachineFact } from '../../src/contract/fleet/machine-work.ts'
 import { noUsage, type Outcome } from '../../src/contract/outcome.ts'
 import type { AttemptEnd } from '../../src/loop/core/fact.ts'
 import type { LockState } from '../../src/loop/core/way.ts'

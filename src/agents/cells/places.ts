@@ -193,7 +193,7 @@ async function makeState(path: string): Promise<void> {
   await writeNewFile(path, path.endsWith('.json') ? '{}\n' : '')
 }
 
-/** One set per project: a cache is a channel from one agent to the next. */
+/** One set per project: a cache would carry data from one agent to the next. */
 async function privateCaches({ ralphHomes, cwd }: PlacesRequest, home: string): Promise<Mount[]> {
   const [base] = ralphHomes
   if (base === undefined || isWithin(home, realPath(cwd))) return []

@@ -107,7 +107,7 @@ async function warnOnce(t: AgentTransaction, budget: Budget): Promise<void> {
   const isNew = and(eq(budgets.id, budget.id), sql`warned_for is distinct from ${period}::date`)
   const { rowCount } = await t.tx.db.update(budgets).set({ warnedFor: period }).where(isNew)
   if (rowCount === 0) return
-  await t.fleet.notifications.notify(t.tx, { event: 'budget', text: `Budget: ${describeSpend(budget)}` })
+  await t.fleet.notifier.notify(t.tx, { event: 'budget', text: `Budget: ${describeSpend(budget)}` })
 }
 
 /** `$20.10 of $20.00 spent today by agents labelled gpu`. */

@@ -3,7 +3,7 @@ import type { FleetTraces } from '../../telemetry/trace-fleet.ts'
 import type { Database } from '../database/database.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { MachineGateway } from './machine-gateway.ts'
-import type { Notifications } from './notice.ts'
+import type { Notifier } from './notice.ts'
 import type { ObservedSprints } from './observed.ts'
 
 /** All in milliseconds. */
@@ -23,7 +23,7 @@ export type Fleet = {
   readonly database: Database
   readonly engine: Engine
   readonly machines: MachineGateway
-  readonly notifications: Notifications
+  readonly notifier: Notifier
   /** Absent if no project folder is observed. */
   readonly observed?: ObservedSprints | undefined
   /** Absent unless the environment names a collector. */

@@ -1,4 +1,4 @@
-import type { DurableRequest, RequestBody, RequestReply, RequestType } from '../../contract/fleet/channel.ts'
+import type { DurableRequest, RequestBody, RequestReply, RequestType } from '../../contract/fleet/machine-messages.ts'
 import type { Tx } from '../database/database.ts'
 
 /** A durable request, kept until the machine has stored it. Requests with the same ID take effect once. */

@@ -1,7 +1,7 @@
 import type { WebhookEvent } from '../../contract/fleet/webhook.ts'
 import type { Tx } from '../database/database.ts'
 
-/** A notification to users. */
+/** What the fleet notifies users about. */
 export type Notice = {
   readonly event: WebhookEvent
   readonly text: string
@@ -10,12 +10,13 @@ export type Notice = {
   readonly machineId?: string
 }
 
-/** One attempt to deliver a notification; `at` tells it from earlier attempts. */
+/** One attempt to deliver a notification; `at` distinguishes it from earlier attempts. */
 export type DeliveryAttempt = { readonly id: string; readonly at: number }
 
-export interface Notifications {
-  /** Part of the transaction; sent after the commit, and its delivery is recorded. */
+/** Sends notices to the webhooks that users have registered. */
+export interface Notifier {
+  /** Stores one delivery per subscribed webhook in the caller's transaction. The engine sends them after the commit. */
   readonly notify: (tx: Tx, notice: Notice) => Promise<void>
-  /** Makes one attempt: a task of the engine. */
+  /** The engine calls this once per attempt. Sends the delivery and records the outcome. */
   readonly deliver: (attempt: DeliveryAttempt) => Promise<void>
 }

@@ -1,6 +1,6 @@
-import { certificateRequestPin, type Authority } from '../../channel/authority.ts'
-import { formatJoinToken, joinTokenLifeMs, generateJoinToken, hashJoinSecret } from '../../channel/join-token.ts'
-import type { JoinResponse, JoinRequest } from '../../channel/join.ts'
+import { certificateRequestPin, type Authority } from '../../connection/authority.ts'
+import { formatJoinToken, joinTokenLifeMs, generateJoinToken, hashJoinSecret } from '../../connection/join-token.ts'
+import type { JoinResponse, JoinRequest } from '../../connection/join.ts'
 import type { BackendLog } from './connection.ts'
 import type { MachineStore } from './machine-store.ts'
 

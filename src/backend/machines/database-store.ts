@@ -1,6 +1,6 @@
 import { and, asc, eq, ne, not, sql } from 'drizzle-orm'
-import { encodeRequest, isRequestType } from '../../channel/message.ts'
-import type { RequestBody, RequestType } from '../../contract/fleet/channel.ts'
+import { encodeRequest, isRequestType } from '../../connection/message.ts'
+import type { RequestBody, RequestType } from '../../contract/fleet/machine-messages.ts'
 import { equalsAny } from '../database/columns.ts'
 import type { Database } from '../database/database.ts'
 import { joinTokens, machineOutbox, machines } from '../database/machine.ts'

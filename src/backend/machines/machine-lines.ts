@@ -1,7 +1,7 @@
-import { unreachableError } from '../../channel/calls.ts'
-import { decodeReply, encodeRequest } from '../../channel/message.ts'
-import type { Transport } from '../../channel/transport.ts'
-import type { LiveRequest, RequestBody, RequestReply } from '../../contract/fleet/channel.ts'
+import { unreachableError } from '../../connection/calls.ts'
+import { decodeReply, encodeRequest } from '../../connection/message.ts'
+import type { Transport } from '../../connection/transport.ts'
+import type { LiveRequest, RequestBody, RequestReply } from '../../contract/fleet/machine-messages.ts'
 import { admitConnection, openConnection, type MachineConnection, type ConnectionParts } from './connection.ts'
 
 /** The lines to all machines connected to this replica. */

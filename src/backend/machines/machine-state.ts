@@ -1,5 +1,5 @@
 import { and, asc, eq, inArray, isNotNull, isNull, lt, ne, not, or, sql, type SQL } from 'drizzle-orm'
-import type { Inventory, InventoryAgent, ReportBody, ReportReply } from '../../contract/fleet/channel.ts'
+import type { Inventory, InventoryAgent, ReportBody, ReportReply } from '../../contract/fleet/machine-messages.ts'
 import type { LoggedEvent } from '../../contract/events.ts'
 import { agents } from '../database/agent.ts'
 import { agentPrompts, type PromptRow } from '../database/agent-prompt.ts'
@@ -307,5 +307,5 @@ async function notifyLostPrompt(t: AgentTransaction, promptId: string): Promise<
   if (rowCount !== 1) return
   await recordRowChanges(t, { kind: 'prompt', agentId, promptId }, { kind: 'agent', agentId })
   const text = `${t.agent.name}: ${error}`
-  await t.fleet.notifications.notify(t.tx, { event: 'machine-lost', text, agentId, machineId: t.agent.machineId })
+  await t.fleet.notifier.notify(t.tx, { event: 'machine-lost', text, agentId, machineId: t.agent.machineId })
 }

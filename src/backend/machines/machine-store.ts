@@ -1,6 +1,6 @@
-import type { Mailbox, StoreResult } from '../../channel/mailbox.ts'
-import type { WireBody } from '../../channel/message.ts'
-import type { ReportBody, ReportReply } from '../../contract/fleet/channel.ts'
+import type { Mailbox, StoreResult } from '../../connection/mailbox.ts'
+import type { WireBody } from '../../connection/message.ts'
+import type { ReportBody, ReportReply } from '../../contract/fleet/machine-messages.ts'
 import type { MachineStatus } from '../../contract/fleet/machine.ts'
 
 /** The database row of a machine that wants to connect. */

@@ -1,4 +1,4 @@
-import { decodeReport } from '../../channel/message.ts'
+import { decodeReport } from '../../connection/message.ts'
 import { RalphError } from '../../contract/errors.ts'
 import { markConnected, markSeen, saveInventory, saveMachineEvents, applyInventory } from './machine-state.ts'
 import type { Fleet } from '../fleet/fleet.ts'

@@ -11,7 +11,7 @@ import {
   type TestFleet,
 } from '../../../test/fleet/test-fleet.ts'
 import { RalphError } from '../../contract/errors.ts'
-import type { RequestType } from '../../contract/fleet/channel.ts'
+import type { RequestType } from '../../contract/fleet/machine-messages.ts'
 import type { Database } from '../database/database.ts'
 import { events } from '../database/event.ts'
 import { usage } from '../database/usage.ts'

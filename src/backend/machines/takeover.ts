@@ -176,5 +176,5 @@ async function notifyMove(t: AgentTransaction, { sprint, machine }: LostSprint, 
   await appendSprintEvents(t, { sprintId: sprint.id, newEvents: [{ at: t.fleet.clock.now(), event }] })
   await recordRowChanges(t, { kind: 'agent', agentId }, { kind: 'sprint', agentId, sprintId: sprint.id })
   const notice = { event: 'machine-lost' as const, text: `${name}: ${text}`, agentId, sprintId: sprint.id }
-  await t.fleet.notifications.notify(t.tx, { ...notice, machineId: machine.id })
+  await t.fleet.notifier.notify(t.tx, { ...notice, machineId: machine.id })
 }

@@ -8,7 +8,7 @@ import { deliveries, webhooks } from '../database/webhook.ts'
 import type { Engine, EngineTask } from '../engine/engine.ts'
 import { openEngine } from '../engine/open-engine.ts'
 import { createSecretBox } from '../secrets/secret-box.ts'
-import { createNotifications } from './notifications.ts'
+import { createNotificationSender } from './notifications.ts'
 
 const box = createSecretBox(undefined)
 
@@ -27,7 +27,7 @@ describe('webhooks', () => {
     let ahead = 0
     const now = () => Date.now() + ahead
     const tasks: EngineTask[] = []
-    const sender = createNotifications({
+    const sender = createNotificationSender({
       database,
       box,
       engine: () => ({ enqueue: async (tx, task) => tx.afterCommit(() => tasks.push(task)) }),
@@ -103,7 +103,7 @@ describe('webhooks', () => {
       if (!opened.engine) throw new Error('the engine is not open')
       return opened.engine
     }
-    const sender = createNotifications({ database, box, engine, now: Date.now, newId: newUuid, post })
+    const sender = createNotificationSender({ database, box, engine, now: Date.now, newId: newUuid, post })
     const deliver = (input: unknown) => sender.deliver(z.object({ id: z.string(), at: z.number() }).parse(input))
     opened.engine = await openEngine(database, { handlers: { deliver }, onLost: () => {} })
     onTestFinished(() => opened.engine?.close(), 60_000)

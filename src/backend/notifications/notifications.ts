@@ -7,10 +7,10 @@ import type { Database, Tx } from '../database/database.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
 import { deliveries, webhooks } from '../database/webhook.ts'
 import type { Engine } from '../engine/engine.ts'
-import type { DeliveryAttempt, Notice, Notifications } from '../fleet/notice.ts'
+import type { DeliveryAttempt, Notice, Notifier } from '../fleet/notice.ts'
 import type { PushChannel } from './push.ts'
 
-export type NotificationsDeps = {
+export type NotifierOptions = {
   readonly database: Database
   readonly box: Pick<SecretBox, 'open'>
   readonly engine: () => Pick<Engine, 'enqueue'>
@@ -21,7 +21,7 @@ export type NotificationsDeps = {
   readonly post: (url: string, body: string, signing: { readonly secret: string; readonly id: string }) => Promise<void>
 }
 
-export interface NotificationSender extends Notifications {
+export interface NotificationSender extends Notifier {
   /** Retries a delivery that was given up. */
   readonly retry: (id: string) => Promise<void>
   /** Schedules waiting deliveries that have no task yet: those of a version without tasks for them. */
@@ -36,7 +36,7 @@ const firstRetryDelayMs = 10_000
 const maxResumed = 1000
 
 /** Delivers notifications to webhooks. Every notification is a row, whatever its outcome; each attempt is a task. */
-export function createNotifications(deps: NotificationsDeps): NotificationSender {
+export function createNotificationSender(deps: NotifierOptions): NotificationSender {
   const { database, now } = deps
   return {
     notify: (tx, notice) => addDeliveries(tx, notice, deps),
@@ -60,7 +60,7 @@ export function createNotifications(deps: NotificationsDeps): NotificationSender
 type DueDelivery = { readonly id: string; readonly nextTryAt: number }
 
 /** One task per attempt: its ID contains the time, so scheduling an attempt again changes nothing. */
-const scheduleDelivery = (tx: Tx, { id, nextTryAt }: DueDelivery, { engine, now }: NotificationsDeps): Promise<void> =>
+const scheduleDelivery = (tx: Tx, { id, nextTryAt }: DueDelivery, { engine, now }: NotifierOptions): Promise<void> =>
   engine().enqueue(tx, {
     id: `delivery:${id}:${nextTryAt}`,
     kind: 'deliver',
@@ -68,7 +68,7 @@ const scheduleDelivery = (tx: Tx, { id, nextTryAt }: DueDelivery, { engine, now 
     ...(nextTryAt > now() && { at: nextTryAt }),
   })
 
-async function addDeliveries(tx: Tx, notice: Notice, deps: NotificationsDeps): Promise<void> {
+async function addDeliveries(tx: Tx, notice: Notice, deps: NotifierOptions): Promise<void> {
   const at = deps.now()
   const hooks = await tx.db.select().from(webhooks)
   const subscribed = hooks.filter(({ events }) => events.includes(notice.event))
@@ -105,7 +105,7 @@ async function addDeliveries(tx: Tx, notice: Notice, deps: NotificationsDeps): P
 }
 
 /** Sends a delivery and records the outcome. Does nothing if another attempt has replaced this one. */
-async function sendDelivery({ id, at }: DeliveryAttempt, deps: NotificationsDeps): Promise<void> {
+async function sendDelivery({ id, at }: DeliveryAttempt, deps: NotifierOptions): Promise<void> {
   // Rejects while the backend opens, before anything is sent.
   deps.engine()
   const { db } = deps.database
@@ -133,7 +133,7 @@ async function sendDelivery({ id, at }: DeliveryAttempt, deps: NotificationsDeps
 async function sendOnce(
   delivery: DeliveryRow,
   hook: typeof webhooks.$inferSelect | undefined,
-  deps: NotificationsDeps,
+  deps: NotifierOptions,
 ): Promise<'sent' | 'pointless'> {
   if (delivery.via === 'push') return (await deps.push?.send(delivery)) ?? 'pointless'
   if (!hook) return 'pointless'
@@ -141,7 +141,7 @@ async function sendOnce(
   return 'sent'
 }
 
-async function sendThroughChannel(delivery: DeliveryRow, secret: string, { post }: NotificationsDeps): Promise<void> {
+async function sendThroughChannel(delivery: DeliveryRow, secret: string, { post }: NotifierOptions): Promise<void> {
   const { id, via, to, event: about } = delivery
   const body = { id, ...toObject(delivery.body) }
   const text = 'text' in body ? String(body.text) : about
@@ -156,7 +156,7 @@ async function sendThroughChannel(delivery: DeliveryRow, secret: string, { post 
 
 type FailedAttempt = { readonly tries: number; readonly error: string }
 
-const retryDelivery = (id: string, { tries, error }: FailedAttempt, deps: NotificationsDeps): Promise<void> =>
+const retryDelivery = (id: string, { tries, error }: FailedAttempt, deps: NotifierOptions): Promise<void> =>
   deps.database.transaction(async (tx) => {
     const nextTryAt = deps.now() + firstRetryDelayMs * 4 ** (tries - 1)
     await tx.db.update(deliveries).set({ tries, error, nextTryAt }).where(eq(deliveries.id, id))

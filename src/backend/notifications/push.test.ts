@@ -17,7 +17,7 @@ import { access, users } from '../database/user.ts'
 import { deliveries } from '../database/webhook.ts'
 import type { Notice } from '../fleet/notice.ts'
 import { createSecretBox } from '../secrets/secret-box.ts'
-import { createNotifications } from './notifications.ts'
+import { createNotificationSender } from './notifications.ts'
 import { createPushChannel } from './push.ts'
 import { assertPushTarget, createPushKey, createPushRequest } from './web-push.ts'
 
@@ -125,7 +125,7 @@ describe('a browser', () => {
       contact: 'mailto:a@example.org',
       post: (endpoint, request) => postPublicly(endpoint, request, { ca: [cert], allows: () => true }),
     })
-    const sender = createNotifications({
+    const sender = createNotificationSender({
       database,
       box,
       push,

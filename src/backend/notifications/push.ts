@@ -15,7 +15,7 @@ import { createPushKey, createPushRequest, type PushKey, type PushRequest } from
 type DeliveryRow = typeof deliveries.$inferSelect
 type SubscriptionRow = typeof pushSubscriptions.$inferSelect
 
-export type PushDeps = {
+export type PushChannelOptions = {
   readonly database: Database
   readonly box: Pick<SecretBox, 'open' | 'seal'>
   readonly now: () => number
@@ -36,7 +36,7 @@ export interface PushChannel {
 /** Questions, ends and limits; what a user caused is no news. */
 const pushedEvents: readonly WebhookEvent[] = ['needs-human', 'completed', 'failed', 'parked']
 
-export const createPushChannel = (deps: PushDeps): PushChannel => ({
+export const createPushChannel = (deps: PushChannelOptions): PushChannel => ({
   listTargets: async (db, { event, agentId }) =>
     agentId === undefined || !pushedEvents.includes(event) ? [] : selectTargets(db, agentId),
   send: (delivery) => sendPush(delivery, deps),
@@ -53,7 +53,7 @@ async function selectTargets(db: Queries, agentId: string): Promise<Subscription
   return rows.map(({ subscription }) => subscription)
 }
 
-async function sendPush(delivery: DeliveryRow, deps: PushDeps): Promise<'sent' | 'pointless'> {
+async function sendPush(delivery: DeliveryRow, deps: PushChannelOptions): Promise<'sent' | 'pointless'> {
   const { db } = deps.database
   const { agentId } = PushedNotice.parse(delivery.body)
   // Again, because retries take hours: the access of the user may have been revoked since.
@@ -110,7 +110,10 @@ async function createMessage(db: Queries, { event, sprintId, body }: DeliveryRow
 }
 
 /** The key pair of this backend; all replicas use the same one. */
-export async function readPushKey({ database: { db }, box }: Pick<PushDeps, 'database' | 'box'>): Promise<PushKey> {
+export async function readPushKey({
+  database: { db },
+  box,
+}: Pick<PushChannelOptions, 'database' | 'box'>): Promise<PushKey> {
   const made = createPushKey()
   const row = { id: 1, publicKey: made.publicKey, privateKey: box.seal(made.privateKey, 'push key') }
   const [known] = await db.select().from(pushKeys)

@@ -1,6 +1,6 @@
 import { and, eq, inArray, sql } from 'drizzle-orm'
-import type { ReportBody } from '../../contract/fleet/channel.ts'
-import type { MachineFact } from '../../contract/fleet/channel-work.ts'
+import type { ReportBody } from '../../contract/fleet/machine-messages.ts'
+import type { MachineFact } from '../../contract/fleet/machine-work.ts'
 import { noUsage, type Outcome } from '../../contract/outcome.ts'
 import type { AttemptEnd, Fact } from '../../loop/core/fact.ts'
 import { conversations } from '../database/agent.ts'

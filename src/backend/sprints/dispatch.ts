@@ -1,7 +1,7 @@
 import { meters } from '../meters/meters.ts'
 import { isNotesProtocol } from '../../contract/way.ts'
 import { and, asc, eq, inArray, isNull, lte, sql, type SQL } from 'drizzle-orm'
-import { MachineOrder } from '../../contract/fleet/channel-work.ts'
+import { MachineOrder } from '../../contract/fleet/machine-work.ts'
 import { noUsage } from '../../contract/outcome.ts'
 import type { Progress } from '../../contract/progress.ts'
 import type { AgentRow } from '../database/agent.ts'

@@ -76,5 +76,5 @@ async function notifyRest(t: AgentTransaction, sprint: SprintRow, before: Progre
   if (!event) return
   const why = progress.reason ?? progress.parked?.reason ?? progress.ralphExit.finalSummary ?? ''
   const text = `${t.agent.name}: ${status}${why === '' ? '' : `: ${why}`}`
-  await t.fleet.notifications.notify(t.tx, { event, text, sprintId: sprint.id, agentId: t.agent.id })
+  await t.fleet.notifier.notify(t.tx, { event, text, sprintId: sprint.id, agentId: t.agent.id })
 }

@@ -27,8 +27,9 @@ export const isCi = (requested: boolean | undefined, env: Io['env']): boolean =>
 export function createCiOutput(io: Io): CiOutput {
   const tame: Io = {
     ...io,
-    color: false,
-    isTerminal: false,
+    useColor: false,
+    canRedraw: false,
+    canAsk: false,
     columns: () => width,
     print: (text) => io.print(escapeWorkflowCommand(text)),
     write: (text) => io.write(escapeWorkflowCommand(text)),

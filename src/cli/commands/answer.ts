@@ -1,6 +1,7 @@
 import { RalphError } from '../../contract/errors.ts'
 import { defineCommand } from '../io/command.ts'
 import type { Io } from '../io/io.ts'
+import { readAnswer } from '../run/ask-question.ts'
 import { findSprintAndValue, isNoSprint } from '../sprint/find-sprint.ts'
 import { answerQuestion, requireQuestion } from '../sprint/requests.ts'
 import { loadProgress } from '../sprint/sprint-state.ts'
@@ -33,17 +34,11 @@ const hasQuestion = async (sprintDir: string): Promise<boolean> =>
 
 async function askForAnswer(sprint: { readonly sprintDir: string; readonly name: string }, io: Io): Promise<string> {
   const question = await requireQuestion(sprint, io)
-  if (!io.isTerminal || !process.stdin.isTTY) {
+  if (!io.canAsk) {
     throw new RalphError('USAGE', `answer: missing [answer] to: ${question.reason}`, {
       hint: `ralph answer ${sprint.name} "…"`,
     })
   }
   for (const line of questionLines(question)) io.print(line)
-  const { createTerminalInterview } = await import('../io/terminal-interview.ts')
-  const terminal = createTerminalInterview()
-  try {
-    return (await terminal.ask('> ')) ?? ''
-  } finally {
-    terminal.close()
-  }
+  return (await readAnswer('> ', io)) ?? ''
 }

@@ -90,7 +90,7 @@ async function examineDeployment(
   const remote = createRemoteClient(url.origin, { ca }, io)
   const { fetch: send, client } = remote.client ? remote : (createLocalClient(url.origin, { ca }, io) ?? remote)
   const seen = await examineBackend({ url, fetch: send, client, version: packageVersion(), now: io.now })
-  const { green, red, dim } = createPaint(io.color)
+  const { green, red, dim } = createPaint(io.useColor)
   if (json === true) io.print(JSON.stringify({ backend: seen }))
   else
     for (const { name, ok, text, hint } of seen)
@@ -131,7 +131,7 @@ function doctorLines(
   repaired: readonly string[],
   io: Io,
 ): string[] {
-  const { bold, green, yellow, dim } = createPaint(io.color)
+  const { bold, green, yellow, dim } = createPaint(io.useColor)
   const seen = machine.map(({ ok, name, text }) => `  ${ok ? green('✓') : yellow('!')} ${name.padEnd(10)} ${text}`)
   return [
     bold('machine'),
@@ -143,7 +143,7 @@ function doctorLines(
 
 function sprintLines({ sprintDir, examined, progress, findings }: SprintDiagnosis, io: Io): string[] {
   const { owner, hasState } = examined
-  const { bold, green, red, yellow, dim } = createPaint(io.color)
+  const { bold, green, red, yellow, dim } = createPaint(io.useColor)
   const isBroken = findings.some(({ level }) => level === 'broken')
   const unchecked = `  ${yellow('!')} not checked: its state belongs to another user, or is in another RALPH_HOME`
   const skipped = sumUnchecked(examined.segments).records

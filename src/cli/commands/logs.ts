@@ -156,7 +156,7 @@ async function showAttempt(
 
 /** Print the heading only before the first event. */
 function textPrinter({ iteration, attempt, again }: RecordedAttempt, agent: string, io: Io) {
-  const paint = createPaint(io.color)
+  const paint = createPaint(io.useColor)
   const twice = again > 1 ? `, restarted (${again})` : ''
   let isHeaded = false
   const print = (line: string) => {

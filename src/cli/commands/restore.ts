@@ -1,7 +1,8 @@
 import { RalphError } from '../../contract/errors.ts'
-import { previewRestore, restoreFiles } from '../../storage/git/restore.ts'
+import { listRestoreChanges, restoreFiles, type RestoreChange, type RestoredFiles } from '../../storage/git/restore.ts'
 import { readSprintOwner } from '../../storage/state/sprint-lock.ts'
 import { withWorkTree } from '../../storage/state/work-tree-lock.ts'
+import { toOneLine } from '../../words/text.ts'
 import { askYesOrNo } from '../io/confirm.ts'
 import { defineCommand } from '../io/command.ts'
 import type { Io } from '../io/io.ts'
@@ -16,7 +17,7 @@ export const restore = defineCommand({
   options: {
     undo: { type: 'boolean', description: 'bring back the files that the last restore replaced' },
     yes: { type: 'boolean', short: 'y', description: 'do not ask on a terminal' },
-    json: { type: 'boolean', description: 'print {restored, saved} as JSON' },
+    json: { type: 'boolean', description: 'print {restored, saved, refs, revived, missing} as JSON' },
   },
   details: `0 is the state before the first iteration. Lists the files that change, and asks on a terminal.
 Ralph saves the current files as a checkpoint first; "ralph restore --undo" brings them back.
@@ -50,25 +51,33 @@ async function restoreWorkspace(
   { sprint, values, io }: RestoreRequest,
 ): Promise<number> {
   const what = point === 'undo' ? 'the files before the last restore' : `iteration ${point.iteration}`
-  if (values.json !== true) {
-    for (const line of changeLines(await previewRestore(workspace, point, ['--name-status', '--no-renames'])))
-      io.print(line)
+  const changes = values.json === true ? [] : await listRestoreChanges(workspace, point)
+  for (const line of changeLines(changes)) io.print(line)
+  if (changes.length > 0) {
     const answer = values.yes === true ? 'yes' : await askYesOrNo(`Restore ${what}?`, io)
-    if (answer !== 'yes' && io.isTerminal && process.stdin.isTTY) {
+    if (answer !== 'yes' && io.canAsk) {
       io.print('nothing was restored')
       return 1
     }
   }
-  const { saved, unpinned, missing } = await restoreFiles(workspace, point, io.now())
+  const done = await restoreFiles(workspace, point, io.now())
+  const { saved, revived, missing } = done
   const restored = point === 'undo' ? 'undo' : point.iteration
-  if (values.json === true) io.print(JSON.stringify({ restored, saved: saved[0], refs: saved, missing }))
-  else {
-    io.print(`restored the files to ${what}; the previous files are saved in ${saved[0]}`)
-    for (const store of unpinned) io.print(`your repository does not have this ref; it is in ${store}`)
-    for (const folder of missing) io.print(`not restored: ${folder} was a repository then, and is none now`)
-    io.print(`undo with: ralph restore ${sprint.name} --undo`)
-  }
+  const json = { restored, saved: saved[0] ?? null, refs: saved, revived, missing }
+  for (const line of values.json === true ? [JSON.stringify(json)] : endLines(what, done, sprint)) io.print(line)
   return 0
+}
+
+function endLines(what: string, { saved, unpinned, revived, missing }: RestoredFiles, { name }: FoundSprint): string[] {
+  const left = missing.map((folder) => `not restored: ${folder} was a repository then, and is none now`)
+  if (saved.length === 0) return [`the files are already those of ${what}; nothing was restored or saved`, ...left]
+  return [
+    `restored the files to ${what}; the previous files are saved in ${saved[0]}`,
+    ...unpinned.map((store) => `your repository does not have this ref; it is in ${store}`),
+    ...revived.map((folder) => `restored ${folder} without its git history, which no checkpoint contains`),
+    ...left,
+    `undo with: ralph restore ${name} --undo`,
+  ]
 }
 
 function refuseRunning({ sprintDir, name }: FoundSprint): void {
@@ -93,12 +102,9 @@ function parseIteration(text: string | undefined, last: number): number {
 const maxShownFiles = 20
 const changeWords: Readonly<Record<string, string>> = { A: 'adds', D: 'removes', M: 'changes' }
 
-function changeLines(text: string): string[] {
-  const lines = text.split('\n').filter((line) => line !== '')
-  const shown = lines.slice(0, maxShownFiles).map((line) => {
-    const [how = '', path = ''] = line.split('\t')
-    return `  ${changeWords[how] ?? 'changes'} ${path}`
-  })
-  const more = lines.length > maxShownFiles ? [`  and ${lines.length - maxShownFiles} more`] : []
-  return lines.length === 0 ? ['no file changes'] : [...shown, ...more]
+function changeLines(changes: readonly RestoreChange[]): string[] {
+  const shown = changes
+    .slice(0, maxShownFiles)
+    .map(({ how, path }) => `  ${changeWords[how] ?? 'changes'} ${toOneLine(path)}`)
+  return changes.length > maxShownFiles ? [...shown, `  and ${changes.length - maxShownFiles} more`] : shown
 }

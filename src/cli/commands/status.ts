@@ -78,7 +78,7 @@ async function showAll(json: boolean, io: Io): Promise<void> {
     shortName(basename(sprint.dir), names),
     ...sprintOverviewCells(sprint, io.now()),
   ])
-  for (const line of tableLines(overviewColumns, rows, { width: io.columns(), paint: createPaint(io.color) }))
+  for (const line of tableLines(overviewColumns, rows, { width: io.columns(), paint: createPaint(io.useColor) }))
     io.print(line)
 }
 
@@ -157,7 +157,7 @@ async function showOne(
   }
   if (!progress) return io.print(`${displayPath(dir, io)}  not compiled`)
   for (const line of sprintDetailLines(progress, io, history)) io.print(line)
-  if (waiting !== undefined) io.print(createPaint(io.color).yellow(waiting))
+  if (waiting !== undefined) io.print(createPaint(io.useColor).yellow(waiting))
   if (history?.earlier !== undefined)
     io.print(`earlier iterations: ralph status ${name} --all --before ${history.earlier}`)
   if (progress.status !== 'in-progress') return
@@ -176,7 +176,7 @@ const shownReceipts = 5
 
 /** The status of one sprint, with its last steps and receipts, or all of them. */
 export function sprintDetailLines(progress: Progress, io: Io, history?: SprintHistory): string[] {
-  const paint = createPaint(io.color)
+  const paint = createPaint(io.useColor)
   const { stats, live, humanNeeded, parked, reason } = progress
   const width = io.columns()
   const [question = '', ...more] = humanNeeded ? questionLines(humanNeeded) : []

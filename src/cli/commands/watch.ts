@@ -84,7 +84,7 @@ async function watchRunningSprint({ sprintDir, name, json, plain, ...loaded }: W
   const clock = settableClock(io)
   const project = findProject(sprintDir, io.cwd)
   const live =
-    json !== true && plain !== true && io.isTerminal ? clock.at(progress.stats.updatedAt, openLive) : undefined
+    json !== true && plain !== true && io.canRedraw ? clock.at(progress.stats.updatedAt, openLive) : undefined
   const view = live ?? openPlain()
   const leaving = new AbortController()
   const stopSignals = onExitSignals(() => leaving.abort())
@@ -145,7 +145,7 @@ function settableClock(io: Io) {
 }
 
 function watchHeadLines({ sprintId, goal, status, stats }: Progress, io: Io): string[] {
-  const paint = createPaint(io.color)
+  const paint = createPaint(io.useColor)
   return [
     `${paint.bold('ralph')}  ${sprintId}  ${status}, iteration ${stats.currentIteration}`,
     `${paint.dim('goal')}   ${clipLine(toOneLine(goal), io.columns() - 8)}`,
@@ -158,7 +158,7 @@ function reportWatchEnd(progress: Progress, sprint: NamedSprint, json: boolean, 
   const isCut = status === 'in-progress' || status === 'parked'
   const note: SprintEvent = { type: 'note', level: 'warning', text }
   if (json && isCut) createJsonView(io).show(note)
-  if (!json && isCut) io.print(createPaint(io.color).yellow(`! ${text}`))
+  if (!json && isCut) io.print(createPaint(io.useColor).yellow(`! ${text}`))
   if (!json) printEnd(progress, sprint, io)
   return exitCodes[status]
 }

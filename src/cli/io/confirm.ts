@@ -16,7 +16,7 @@ export async function askYesOrNo(
 
 /** Asks the user for one line on the terminal; undefined without one, or if the user cancelled. */
 export async function askLine(question: string, io: Io): Promise<string | undefined> {
-  if (!io.isTerminal || !process.stdin.isTTY) return undefined
+  if (!io.canAsk) return undefined
   const { createTerminalInterview } = await import('./terminal-interview.ts')
   const terminal = createTerminalInterview()
   try {

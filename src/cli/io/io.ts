@@ -9,26 +9,29 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
   readonly now: () => number
-  readonly isTerminal: boolean
-  readonly color: boolean
+  /** Output is a terminal that can overwrite lines: no pipe, no file, not TERM=dumb. */
+  readonly canRedraw: boolean
+  /** A user can also type: input is a terminal too. */
+  readonly canAsk: boolean
+  readonly useColor: boolean
   readonly columns: () => number
   readonly rows: () => number
 }
 
 /**
- * What a terminal gets cannot steer it. Output for programs is printed unchanged, such as a patch; in JSON, which people often look
- * at, characters that would steer a terminal are written as escapes and so mean the same.
+ * Output to a terminal loses its control sequences. Output to a program stays unchanged, such as a patch; in JSON, which users
+ * often print later, unsafe characters become escapes with the same meaning.
  */
 export function sanitizeOutput(text: string, { isTTY }: { readonly isTTY?: boolean }): string {
   if (isTTY) return stripControlSequences(text)
-  return /^[[{]/.test(text) && steering.test(text) && isJson(text)
-    ? text.replaceAll(allSteering, escapeCharacter)
+  return /^[[{]/.test(text) && unsafeCharacter.test(text) && isJson(text)
+    ? text.replaceAll(unsafeCharacters, escapeCharacter)
     : text
 }
 
-/** C1 and the marks that change the direction of text. JSON.stringify escapes C0 itself. */
-const steering = /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/
-const allSteering = new RegExp(steering, 'g')
+/** C1 control characters and marks that change the direction of text. JSON.stringify escapes C0 itself. */
+const unsafeCharacter = /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/
+const unsafeCharacters = new RegExp(unsafeCharacter, 'g')
 
 const escapeCharacter = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 
@@ -41,22 +44,25 @@ function isJson(text: string): boolean {
   }
 }
 
+const canRedraw = process.stdout.isTTY && process.env['TERM'] !== 'dumb'
+
 export const processIo: Io = {
   print: (text) => void process.stdout.write(`${sanitizeOutput(text, process.stdout)}\n`),
   write: (text) => void process.stdout.write(text),
   printError: (text) => void process.stderr.write(`${sanitizeOutput(text, process.stderr)}\n`),
-  // A copy, because every read of process.env is a system call.
+  // A copy: commands see the environment of the start, and reading process.env converts the value each time.
   env: { ...process.env },
   cwd: process.cwd(),
   now: () => Date.now(),
-  isTerminal: process.stdout.isTTY && process.env['TERM'] !== 'dumb',
-  color: wantsColor(process.env, process.stdout.isTTY),
+  canRedraw,
+  canAsk: canRedraw && process.stdin.isTTY,
+  useColor: shouldUseColor(process.env),
   columns: () => process.stdout.columns ?? 100,
   rows: () => process.stdout.rows ?? 24,
 }
 
-function wantsColor(env: Io['env'], isTerminal: boolean): boolean {
+function shouldUseColor(env: Io['env']): boolean {
   if (env['NO_COLOR']) return false
   if (env['FORCE_COLOR']) return env['FORCE_COLOR'] !== '0'
-  return isTerminal && env['TERM'] !== 'dumb'
+  return canRedraw
 }

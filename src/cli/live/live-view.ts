@@ -31,7 +31,7 @@ export interface LiveView extends RunView {
 
 /** Draws the live view in place and keeps it up to date. Closing it restores everything it changed on the terminal. */
 export function createLiveView(io: Io, { progress, agent, project, repository }: LiveOptions): LiveView {
-  const paint = createPaint(io.color)
+  const paint = createPaint(io.useColor)
   let state = createLiveState(progress(), agent, io.now())
   let drawn: readonly string[] = []
   let drawnIn = { columns: 0, rows: 0 }

@@ -103,7 +103,7 @@ type IterationRange = { readonly from: number; readonly to: number }
 
 async function openDiff({ sprintDir, progress, io }: BrowsedSprint, range: IterationRange): Promise<OverlayContent> {
   const title = range.from === 0 ? 'changes since the start' : `changes of iteration ${range.to}`
-  const paint = createPaint(io.color)
+  const paint = createPaint(io.useColor)
   try {
     const workspace = resolveSprintWorkspace(sprintDir, progress(), io)
     await assertComparable(workspace)

@@ -23,7 +23,7 @@ export async function requireAcceptedChanges(
   io: Io,
 ): Promise<void> {
   if (options['accept-changes'] === true) return
-  if (options.json !== true && io.isTerminal) {
+  if (options.json !== true && io.canAsk) {
     io.print('The plan has changed since the start of the sprint:')
     for (const line of diffPlans(before, after)) io.print(`  ${line}`)
     for (const change of changes.filter((each) => !isSetting(each))) io.print(`  ${change}`)

@@ -1,6 +1,6 @@
 import type { Progress } from '../../contract/progress.ts'
 import { RalphError } from '../../contract/errors.ts'
-import { askLine } from '../io/confirm.ts'
+import { askLine, askYesOrNo } from '../io/confirm.ts'
 import type { Io } from '../io/io.ts'
 import type { FoundSprint } from '../sprint/find-sprint.ts'
 import { answerQuestion } from '../sprint/requests.ts'
@@ -18,7 +18,7 @@ export async function askQuestion(
   if (!humanNeeded || failure?.class === 'auth') return 'later'
   const range = humanNeeded.options?.length ? `1 to ${humanNeeded.options.length}, or text` : 'text'
   for (;;) {
-    const answer = await askLine(`your answer (${range}; Enter to answer later): `, io)
+    const answer = await readAnswer(`your answer (${range}; Enter to answer later): `, io)
     if (answer === undefined || answer === '') return 'later'
     try {
       const { answer: chosen } = await answerQuestion(sprint, answer, io)
@@ -31,3 +31,18 @@ export async function askQuestion(
     }
   }
 }
+
+/** Asks again if the user typed a command by mistake: the prompt looks like that of a shell. */
+export async function readAnswer(prompt: string, io: Io): Promise<string | undefined> {
+  for (;;) {
+    const answer = await askLine(prompt, io)
+    if (answer === undefined || !isCommand(answer)) return answer
+    const choice = await askYesOrNo(`"${answer}" looks like a command. Send it as the answer?`, io)
+    if (choice !== 'no') return choice === 'yes' ? answer : undefined
+    io.print('not sent')
+  }
+}
+
+const isCommand = (text: string): boolean =>
+  /^\$?\s*(?:ralph|git|npm|npx|claude|codex|cd|ls|cat)(?:\s|$)/.test(text) ||
+  /^(?:q|quit|exit|help|clear|:q|\?)$/.test(text)

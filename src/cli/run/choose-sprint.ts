@@ -154,7 +154,7 @@ const collapseSpace = (text: string): string => text.replaceAll(/\s+/g, ' ').tri
 async function shouldResume({ sprintDir, progress }: Unfinished, request: SprintRequest, io: Io): Promise<boolean> {
   const name = await sprintName(sprintDir, io)
   const state = `${name} has this goal and is not finished (${progress.status}, iteration ${progress.stats.currentIteration})`
-  if (request.again === undefined && request.json !== true && io.isTerminal && process.stdin.isTTY) {
+  if (request.again === undefined && request.json !== true && io.canAsk) {
     const answer = await askYesOrNo(`${state}. Resume it?`, io, 'yes')
     if (answer === undefined) throw new RalphError('USAGE', 'cancelled; nothing was started')
     return answer === 'yes'

@@ -53,7 +53,7 @@ export async function showDryRun({ sprintDir, progress, agent, json }: DryRun, i
 }
 
 function dryRunLines(progress: Progress, findings: readonly Finding[], prompt: string | undefined, io: Io): string[] {
-  const { bold, dim, green, yellow, red } = createPaint(io.color)
+  const { bold, dim, green, yellow, red } = createPaint(io.useColor)
   const marks = { ok: green('✓'), warn: yellow('!'), stop: red('✗') }
   return [
     `${bold('ralph')}  ${progress.sprintId}  ${dim('dry run: nothing is started or written')}`,

@@ -53,7 +53,7 @@ function toResult(
 
 /** What a user must know about a finished sprint: whether its checks still pass, and how to continue. */
 export function recheckLines({ name, progress }: FinishedSprint, results: readonly CheckResult[], io: Io): string[] {
-  const { green, red, bold } = createPaint(io.color)
+  const { green, red, bold } = createPaint(io.useColor)
   const failed = results.filter(({ passed }) => !passed)
   const at = `the goal was reached in iteration ${progress.ralphExit.iteration ?? progress.stats.currentIteration}`
   const now =

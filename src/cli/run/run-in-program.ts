@@ -62,7 +62,14 @@ export async function runInProgram(
   }
 }
 
-const silence = { print: () => {}, write: () => {}, printError: () => {}, isTerminal: false, color: false }
+const silence = {
+  print: () => {},
+  write: () => {},
+  printError: () => {},
+  canRedraw: false,
+  canAsk: false,
+  useColor: false,
+}
 
 async function compileOrThrow(sprintDir: string, { workflowsDir }: ProgramRunOptions, io: Io): Promise<SprintPlan> {
   const { plan, diagnostics } = await compilePlan({ sprintDir, workflows: workflowsDir }, io)

@@ -101,7 +101,7 @@ const leaveHint = 'to leave: p pauses after this iteration, s stops; "ralph run 
 /** Shows the run from its plan to its result. */
 async function showRun(opened: OpenedRun, options: RunOptions, io: Io): Promise<Progress> {
   const { sprintDir, store, progress, drivers, changes } = opened
-  const isLive = options.json !== true && options.plain !== true && io.isTerminal
+  const isLive = options.json !== true && options.plain !== true && io.canRedraw
   if (options.json !== true && changes.length > 0)
     io.print(`the plan has changed since the start: ${changes.join('; ')}`)
   if (options.json !== true && !isLive)

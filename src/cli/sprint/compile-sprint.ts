@@ -53,7 +53,7 @@ export const compileInputs = (
 /** Prints the diagnostics, one line each; on a terminal with the source. True if none is an error. */
 export function printDiagnostics(diagnostics: readonly Diagnostic[], io: Io): boolean {
   for (const diagnostic of diagnostics)
-    io.printError(io.isTerminal ? formatDiagnostic(diagnostic, { color: io.color }) : diagnosticLine(diagnostic))
+    io.printError(io.canRedraw ? formatDiagnostic(diagnostic, { color: io.useColor }) : diagnosticLine(diagnostic))
   return !diagnostics.some(isErrorDiagnostic)
 }
 

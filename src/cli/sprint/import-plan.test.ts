@@ -55,7 +55,7 @@ describe('a YAML file', () => {
   const seed = 'mode: ralph\ngoal: Build it\ndynamic-steps:\n  - { id: step-0, prompt: a, status: completed }\n'
 
   it('that is the PROGRESS.yaml of another program keeps its history', () => {
-    expect(importPlan('old/PROGRESS.yaml', seed)).toEqual({ goal: 'Build it', steps: [], progress: seed })
+    expect(importPlan('old/PROGRESS.yaml', seed)).toEqual({ goal: 'Build it', steps: [], progressYaml: seed })
   })
 
   it("that is Ralph's own PROGRESS.yaml gives its goal and its open steps", () => {
@@ -80,10 +80,14 @@ describe('a YAML file', () => {
   })
 
   it.each([
-    ['without a goal', 'phases: []\n'],
-    ['that cannot be parsed', 'a: [\n'],
-    ['of another kind', '- 1\n'],
-  ])('%s is refused, not taken as the goal', (_, text) => {
-    expect(() => importPlan('PROGRESS.yaml', text)).toThrow(expect.objectContaining({ code: 'FILE_UNREADABLE' }))
+    ['without a goal', 'phases: []\n', /it has no goal/],
+    ['that cannot be parsed', 'a: [\n', /cannot be imported/],
+    ['of another kind', '- 1\n', /it has no goal/],
+    ['with an empty goal', 'goal: " "\n', /goal: /],
+    ['with a step that is no prompt', 'goal: g\nsteps: [7]\n', /steps\.0: /],
+  ])('%s is refused, not taken as the goal', (_, text, message) => {
+    expect(() => importPlan('PROGRESS.yaml', text)).toThrow(
+      expect.objectContaining({ code: 'FILE_UNREADABLE', message: expect.stringMatching(message) }),
+    )
   })
 })

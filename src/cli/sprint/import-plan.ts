@@ -4,14 +4,14 @@ import { RalphError, errorMessage, firstErrorLine } from '../../contract/errors.
 import { readStepStatus } from '../../storage/seed/step-status.ts'
 import { isSeedProgress } from '../../storage/seed/seed-progress.ts'
 
-/** An imported plan as a sprint: the goal and the remaining steps. */
+/** What `ralph init --from` takes from a file: the goal and the steps that are not done. */
 export type ImportedPlan = {
   readonly goal: string
   readonly steps: readonly string[]
   /** Fields of SPRINT.yaml that the file also has. */
   readonly settings?: ImportedSettings
   /** A PROGRESS.yaml of another program, whose history the first run imports. */
-  readonly progress?: string
+  readonly progressYaml?: string
 }
 
 export type ImportedSettings = {
@@ -44,7 +44,7 @@ export function importPlan(file: string, text: string): ImportedPlan {
   if (text.trim() === '') throw importError(file, 'it is empty')
   if (file.toLowerCase().endsWith('.json')) return importPrd(file, text)
   if (/\.ya?ml$/i.test(file)) return importYaml(file, text)
-  return importPlanText(text) ?? { goal: text.trim(), steps: [] }
+  return importChecklist(text) ?? { goal: text.trim(), steps: [] }
 }
 
 function importPrd(file: string, text: string): ImportedPlan {
@@ -56,8 +56,7 @@ function importPrd(file: string, text: string): ImportedPlan {
   }
   const parsed = Prd.safeParse(value)
   if (!parsed.success) {
-    const issue = parsed.error.issues[0]
-    throw importError(file, `${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`)
+    throw importError(file, describeFirstIssue(parsed.error))
   }
   const { project, name, description, userStories } = parsed.data
   const open = userStories
@@ -76,7 +75,7 @@ function importPrd(file: string, text: string): ImportedPlan {
 }
 
 /** The fields of PROGRESS.yaml and SPRINT.yaml that a new sprint can take over. */
-const GoalFile = z.looseObject({
+const PlanYaml = z.looseObject({
   goal: z.string().trim().min(1),
   steps: z.array(z.union([z.string(), z.looseObject({ prompt: z.string() })])).optional(),
   'dynamic-steps': z.array(z.looseObject({ prompt: z.string(), status: z.string().optional() })).optional(),
@@ -91,13 +90,11 @@ function importYaml(file: string, text: string): ImportedPlan {
   } catch (error) {
     throw importError(file, firstErrorLine(error))
   }
-  const parsed = GoalFile.safeParse(value)
-  if (!parsed.success) {
-    throw importError(file, 'it has no goal; sprints with phases are taken over where they are, by: ralph migrate')
-  }
+  const parsed = PlanYaml.safeParse(value)
+  if (!parsed.success) throw importError(file, describeYamlIssue(value, parsed.error))
   const { goal, steps = [], 'dynamic-steps': planned = [] } = parsed.data
   const settings = pickSettings(parsed.data)
-  if (isSeedProgress(value)) return { goal, ...settings, steps: [], progress: text }
+  if (isSeedProgress(value)) return { goal, ...settings, steps: [], progressYaml: text }
   const open = planned.filter(({ status }) => readStepStatus(status) === 'pending').map(({ prompt }) => prompt)
   return {
     goal,
@@ -106,7 +103,14 @@ function importYaml(file: string, text: string): ImportedPlan {
   }
 }
 
-function pickSettings({ ralph = {}, 'per-iteration-hooks': hooks }: z.output<typeof GoalFile>) {
+function describeYamlIssue(value: unknown, error: z.ZodError): string {
+  const hasGoal = typeof value === 'object' && value !== null && 'goal' in value
+  return hasGoal
+    ? describeFirstIssue(error)
+    : 'it has no goal; sprints with phases are migrated in place by: ralph migrate'
+}
+
+function pickSettings({ ralph = {}, 'per-iteration-hooks': hooks }: z.output<typeof PlanYaml>) {
   const { 'idle-threshold': idle, 'min-iterations': min } = ralph
   const numbers = {
     ...(idle !== undefined && { 'idle-threshold': idle }),
@@ -121,8 +125,8 @@ function pickSettings({ ralph = {}, 'per-iteration-hooks': hooks }: z.output<typ
 
 const checkbox = /^(\s*)[-*+]\s+\[([ xX])\]\s+(.*)$/
 
-/** Open checkboxes become steps, with their indented lines; everything else is the goal. */
-function importPlanText(text: string): ImportedPlan | undefined {
+/** Open checkboxes become steps, with their indented lines; checked ones are dropped; all other lines are the goal. */
+function importChecklist(text: string): ImportedPlan | undefined {
   const lines = text.split(/\r?\n/)
   if (!lines.some((line) => checkbox.test(line))) return undefined
   const goal: string[] = []
@@ -149,8 +153,11 @@ function importPlanText(text: string): ImportedPlan | undefined {
   return { goal: rest === '' ? 'Do every step of the plan' : rest, steps }
 }
 
-const importError = (file: string, why: string): RalphError =>
-  new RalphError('FILE_UNREADABLE', `cannot be imported: ${why}`, {
+const describeFirstIssue = ({ issues: [issue] }: z.ZodError): string =>
+  issue === undefined ? 'it is not a plan' : [issue.path.join('.'), issue.message].filter(Boolean).join(': ')
+
+const importError = (file: string, reason: string): RalphError =>
+  new RalphError('FILE_UNREADABLE', `cannot be imported: ${reason}`, {
     place: { file },
     hint: 'PROGRESS.yaml or SPRINT.yaml with a goal, prd.json with userStories, a Markdown plan with checkboxes, or a prompt as text',
   })

@@ -24,7 +24,7 @@ export function printHead(
   { driver, found, runLimits }: { driver: Driver; found: Progress['doneWhen']; runLimits?: RunLimits | undefined },
   io: Io,
 ): void {
-  const paint = createPaint(io.color)
+  const paint = createPaint(io.useColor)
   const checks = progress.doneWhen ?? found ?? []
   const names = checks.map(({ name, run }) => (name === undefined ? run : `${name} (${run})`)).join(', ')
   const how = progress.doneWhen ? '' : '  detected; disable with "done-when: []" in SPRINT.yaml'
@@ -64,7 +64,7 @@ export function printEnd(progress: Progress, sprint: NamedSprint, io: Io): void 
 }
 
 function summaryLines(progress: Progress, places: Readonly<Record<string, string>>, io: Io): string[] {
-  const paint = createPaint(io.color)
+  const paint = createPaint(io.useColor)
   const { stats, status, reason, iterations } = progress
   const done = status === 'completed'
   const refused = iterations.filter(({ verdict }) => verdict === 'refused').length

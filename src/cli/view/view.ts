@@ -19,7 +19,7 @@ export const createJsonView = (io: Io): RunView => ({
 
 /** Prints lines as events happen; on a terminal also a moving line for the current activity. */
 export function createPlainView(io: Io, { steps, project }: Pick<EventLineLook, 'steps' | 'project'>): RunView {
-  const paint = createPaint(io.color)
+  const paint = createPaint(io.useColor)
   const status = createStatusLine(io)
   const live = new Set<number>()
   return {
@@ -52,7 +52,7 @@ const spinner = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', 
 
 /** The moving line: the current activity with its elapsed or remaining time. An empty text hides it. */
 function createStatusLine(io: Io) {
-  const { dim } = createPaint(io.color)
+  const { dim } = createPaint(io.useColor)
   let doing = ''
   let since = performance.now()
   let takesMs: number | undefined
@@ -71,7 +71,7 @@ function createStatusLine(io: Io) {
     io.write(`\r\u001b[2K  ${dim(clipLine(text, io.columns() - 4))}`)
     shown = true
   }
-  const timer = io.isTerminal ? setInterval(draw, 120).unref() : undefined
+  const timer = io.canRedraw ? setInterval(draw, 120).unref() : undefined
   return {
     clear,
     set(text: string, expectedMs?: number) {

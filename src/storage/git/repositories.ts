@@ -41,23 +41,25 @@ export async function requireSingleRepository(options: WorkspaceOptions): Promis
  * `.git` was deleted is still one as long as Ralph has its checkpoints.
  */
 export async function findRepositories(options: WorkspaceOptions): Promise<Repository[]> {
-  const { project, sprintDir } = options
+  const { project } = options
   const folders = [project, ...(await listFoldersBelow(project, searchDepth))]
   const isKnown = (folder: string) => folder === project && exists(storeFolder(project, options))
   const roots = folders
     .filter((folder) => folder === project || !isLinkedWorktree(folder))
     .filter((folder) => isRepository(folder) || isKnown(folder))
   const top = roots.includes(project) ? [] : await findEnclosingRepository(project)
-  return [...top, ...roots].map((root) => ({
-    root,
-    store: storeFolder(root, options),
-    refs: checkpointRefs(root, options),
-    oldRefs: `refs/ralph/${options.sprintId}`,
-    excluded: [findSprintsFolder(sprintDir), sprintDir]
-      .map((folder) => relative(root, folder))
-      .filter((path) => path !== '' && !path.startsWith('..')),
-  }))
+  return [...top, ...roots].map((root) => describeRepository(root, options))
 }
+
+export const describeRepository = (root: string, options: WorkspaceOptions): Repository => ({
+  root,
+  store: storeFolder(root, options),
+  refs: checkpointRefs(root, options),
+  oldRefs: `refs/ralph/${options.sprintId}`,
+  excluded: [findSprintsFolder(options.sprintDir), options.sprintDir]
+    .map((folder) => relative(root, folder))
+    .filter((path) => path !== '' && !path.startsWith('..')),
+})
 
 /** Found by the place of the work tree in the project, so that a moved project keeps its checkpoints. */
 export function storeFolder(root: string, { project, sprintDir }: WorkspaceOptions): string {

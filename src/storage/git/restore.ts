@@ -1,7 +1,14 @@
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { RalphError } from '../../contract/errors.ts'
-import { existsItself, isFolderItself, listEverything } from '../../platform/files/files.ts'
-import { git } from '../../platform/git.ts'
+import {
+  createFolder,
+  existsItself,
+  isFolderItself,
+  listEverything,
+  listFolder,
+  removeFolder,
+} from '../../platform/files/files.ts'
+import { git, type GitOptions } from '../../platform/git.ts'
 import { decodePath, resolvePath } from './byte-paths.ts'
 import { assertCheckpoint, openCheckpointLog, readNestedRepositories } from './checkpoint-log.ts'
 import {
@@ -14,20 +21,23 @@ import {
   sortCheckpoints,
   updateRefs,
 } from './checkpoints.ts'
-import { storeGit } from './checkpoint-store.ts'
-import { findRepositories, type Repository, type WorkspaceOptions } from './repositories.ts'
+import { hasStore, storeGit } from './checkpoint-store.ts'
+import { listRefs } from './pin-checkpoints.ts'
+import { describeRepository, findRepositories, type Repository, type WorkspaceOptions } from './repositories.ts'
 import { excludedPaths, updateIndex, writeWorkTree } from './work-tree.ts'
 
 /** What a user can return to: the files after an iteration, or those that the last restore replaced. */
 export type RestorePoint = { readonly iteration: number } | 'undo'
 
 /**
- * `saved`: the ref that holds the replaced files, for each repository. `unpinned`: the store that has it, where the user's
- * repository does not. `missing`: repositories that no longer exist.
+ * `saved`: the ref that holds the replaced files, for each repository; none if the files are already those of the point.
+ * `unpinned`: the store that has it, where the user's repository does not. `revived`: folders of deleted repositories whose files
+ * are back, without their history. `missing`: those whose files are not back.
  */
 export type RestoredFiles = {
   readonly saved: readonly string[]
   readonly unpinned: readonly string[]
+  readonly revived: readonly string[]
   readonly missing: readonly string[]
 }
 
@@ -35,7 +45,8 @@ type Target = { readonly repository: Repository; readonly commit: string }
 
 /**
  * Restores the files in all repositories or in none. Before it changes anything, it stores the current files, also the ignored
- * ones that are in the way, and proves that they can be read back.
+ * ones that are in the way, and proves that they can be read back. If nothing changes, it stores nothing: an undo then still
+ * brings back what the last restore replaced.
  */
 export async function restoreFiles(
   options: WorkspaceOptions,
@@ -44,6 +55,46 @@ export async function restoreFiles(
 ): Promise<RestoredFiles> {
   const repositories = await findRepositories(options)
   const targets = await findTargets(options, repositories, point)
+  const deleted = point === 'undo' ? [] : await findDeleted(options, point.iteration, repositories)
+  if (!(await hasChanges(targets)) && (await chooseRevivable(deleted)).length === 0) {
+    for (const { repository, commit } of targets) await moveLastCheckpoint(repository, commit)
+    return { saved: [], unpinned: [], revived: [], missing: deleted.map(({ repository }) => repository.root) }
+  }
+  const { name, kept, unpinned } = await saveAll(repositories, targets, now)
+  const revived: Target[] = []
+  try {
+    for (const target of targets) await checkOutFiles(target)
+    for (const target of targets) {
+      await assertRestored(target, kept.find(({ repository }) => repository === target.repository)?.commit)
+    }
+    for (const target of await chooseRevivable(deleted)) {
+      revived.push(target)
+      await reviveFiles(target)
+    }
+  } catch (error) {
+    for (const { repository } of revived) await removeFolder(repository.root)
+    for (const files of kept) await checkOutFiles(files)
+    throw error
+  }
+  for (const { repository, commit } of targets) await moveLastCheckpoint(repository, commit)
+  return {
+    saved: kept.map(({ repository }) => `${repository.refs}/${name}`),
+    unpinned,
+    revived: revived.map(({ repository }) => repository.root),
+    missing: deleted.filter((target) => !revived.includes(target)).map(({ repository }) => repository.root),
+  }
+}
+
+async function hasChanges(targets: readonly Target[]): Promise<boolean> {
+  for (const { repository, commit } of targets) {
+    const { tree } = await writeWorkTree(repository, { scan: 'full' })
+    if (tree !== (await storeGit(repository, { args: ['rev-parse', `${commit}^{tree}`] }))) return true
+  }
+  return false
+}
+
+/** Stores the current files of all repositories under one name. */
+async function saveAll(repositories: readonly Repository[], targets: readonly Target[], now: number) {
   const newest = Math.max(0, ...(await Promise.all(repositories.map(findSaved))).flat().map(({ at }) => at))
   // The clock may have been set back since.
   const name = `before-restore-${Math.max(now, newest + 1)}`
@@ -55,41 +106,94 @@ export async function restoreFiles(
     kept.push({ repository, commit: saved.commit })
     if (saved.unpinned !== undefined) unpinned.push(repository.store)
   }
-  try {
-    for (const target of targets) await checkOutFiles(target)
-    for (const target of targets) {
-      await assertRestored(target, kept.find(({ repository }) => repository === target.repository)?.commit)
-    }
-  } catch (error) {
-    for (const files of kept) await checkOutFiles(files)
-    throw error
-  }
-  for (const { repository, commit } of targets) await moveLastCheckpoint(repository, commit)
-  const saved = kept.map(({ repository }) => `${repository.refs}/${name}`)
-  return { saved, unpinned, missing: point === 'undo' ? [] : await findMissing(options, point.iteration, repositories) }
+  return { name, kept, unpinned }
 }
 
-async function findMissing(
-  { project, sprintDir }: WorkspaceOptions,
+/** Nested repositories of a checkpoint that no longer exist. The store still has their files, but not their history. */
+async function findDeleted(
+  options: WorkspaceOptions,
   iteration: number,
   repositories: readonly Repository[],
-): Promise<string[]> {
-  const known = (await readNestedRepositories(sprintDir, iteration)).map((path) => join(project, path))
-  return known.filter((folder) => !repositories.some(({ root }) => root === folder))
+): Promise<Target[]> {
+  const known = (await readNestedRepositories(options.sprintDir, iteration)).map((path) => join(options.project, path))
+  const deleted = known.filter((folder) => !repositories.some(({ root }) => root === folder))
+  return Promise.all(
+    deleted.map(async (root) => {
+      const repository = describeRepository(root, options)
+      const checkpoints = hasStore(repository) ? await listRefs(inStore(repository), repository.refs) : []
+      return { repository, commit: chooseCheckpoint(sortCheckpoints(checkpoints), iteration) ?? '' }
+    }),
+  )
+}
+
+/** Those whose folder is gone or empty: Ralph writes over nothing that no checkpoint contains. */
+async function chooseRevivable(deleted: readonly Target[]): Promise<Target[]> {
+  const empty = await Promise.all(
+    deleted.map(async ({ repository: { root } }) =>
+      existsItself(root) ? isFolderItself(root) && (await listFolder(root)).length === 0 : true,
+    ),
+  )
+  return deleted.filter(({ commit }, number) => commit !== '' && empty[number] === true)
+}
+
+async function reviveFiles(target: Target): Promise<void> {
+  await createFolder(target.repository.root)
+  await checkOutFiles(target)
+  await assertRestored(target, undefined)
 }
 
 /** The changes that a restore would make, as `git diff` prints them. */
-export async function previewRestore(
+export async function previewRestore(options: WorkspaceOptions, point: RestorePoint): Promise<string> {
+  const patches = await compareWithTargets(options, point, ({ root }) => patchArgs(options, root))
+  return patches
+    .map(({ text }) => text)
+    .filter((patch) => patch !== '')
+    .join('\n')
+}
+
+export type RestoreChange = { readonly how: string; readonly path: string }
+
+/** The files that a restore would add (A), change (M) or remove (D), relative to the project. */
+export async function listRestoreChanges(options: WorkspaceOptions, point: RestorePoint): Promise<RestoreChange[]> {
+  const listed = await compareWithTargets(options, point, () => ['--name-status', '--no-renames', '-z'])
+  return listed.flatMap(({ root, text }) => {
+    const parts = text.split('\0')
+    return parts.flatMap((how, number) =>
+      number % 2 === 1 || how === ''
+        ? []
+        : [{ how, path: join(relative(options.project, root), parts[number + 1] ?? '') }],
+    )
+  })
+}
+
+async function compareWithTargets(
   options: WorkspaceOptions,
   point: RestorePoint,
-  args: readonly string[] = [],
-): Promise<string> {
-  const targets = await findTargets(options, await findRepositories(options), point)
-  const patches = targets.map(async ({ repository, commit }) => {
-    const { tree } = await writeWorkTree(repository)
-    return storeGit(repository, { args: ['diff', '--no-ext-diff', '--no-textconv', ...args, tree, commit] })
-  })
-  return (await Promise.all(patches)).filter((patch) => patch !== '').join('\n')
+  args: (repository: Repository) => readonly string[],
+) {
+  const repositories = await findRepositories(options)
+  const targets = await findTargets(options, repositories, point)
+  const deleted = point === 'undo' ? [] : await findDeleted(options, point.iteration, repositories)
+  const compare = async ({ repository, commit }: Target, current: string) => {
+    const command = ['diff', '--no-ext-diff', '--no-textconv', ...args(repository), current, commit]
+    return { root: repository.root, text: await git(inStore(repository), ...command) }
+  }
+  return Promise.all([
+    ...targets.map(async (target) => compare(target, (await writeWorkTree(target.repository)).tree)),
+    ...(await chooseRevivable(deleted)).map(async (target) => compare(target, await writeEmptyTree(target.repository))),
+  ])
+}
+
+/** For commands that need no work tree, which may be gone. */
+const inStore = ({ store }: Repository): GitOptions => ({ cwd: store, gitDir: store })
+
+const writeEmptyTree = (repository: Repository): Promise<string> =>
+  git({ ...inStore(repository), input: '' }, 'hash-object', '-t', 'tree', '--stdin')
+
+/** Paths of a nested repository begin with its folder. */
+const patchArgs = ({ project }: WorkspaceOptions, root: string): string[] => {
+  const folder = relative(project, root)
+  return folder === '' || folder.startsWith('..') ? [] : [`--src-prefix=a/${folder}/`, `--dst-prefix=b/${folder}/`]
 }
 
 async function findTargets(
@@ -273,16 +377,17 @@ export async function openIterationDiffs(
   const assertStored = await openCheckpointLog(options.sprintDir)
   const repositories = await Promise.all(
     (await findRepositories(options)).map(async (repository) => ({
+      prefixes: patchArgs(options, repository.root),
       reader: await openReader(repository),
       checkpoints: sortCheckpoints(await listCheckpoints(repository)),
     })),
   )
   return async ({ from, to }, args = []) => {
     assertStored(to)
-    const patches = repositories.map(async ({ reader, checkpoints }) => {
+    const patches = repositories.map(async ({ prefixes, reader, checkpoints }) => {
       const [before, after] = [from, to].map((iteration) => chooseCheckpoint(checkpoints, iteration))
       if (!before || !after || before === after) return ''
-      return git(reader, 'diff', '--no-ext-diff', '--no-textconv', ...args, before, after)
+      return git(reader, 'diff', '--no-ext-diff', '--no-textconv', ...prefixes, ...args, before, after)
     })
     return (await Promise.all(patches)).filter((patch) => patch !== '').join('\n')
   }

@@ -81,7 +81,7 @@ const inspectionJson = ({ driver, inspection }: InspectedDriver) => ({
 const heads = ['agent', 'way', 'version', 'tested', 'logged in', 'program']
 
 function agentTableLines(found: readonly InspectedDriver[], io: Io): string[] {
-  const { bold, dim } = createPaint(io.color)
+  const { bold, dim } = createPaint(io.useColor)
   const rows = found.map(agentCells)
   const widths = heads.map((head, column) => Math.max(head.length, ...rows.map((row) => row[column]?.length ?? 0)))
   const line = (row: readonly string[]) =>
@@ -120,7 +120,7 @@ const trialJson = (agent: string, { outcome, answered, durationMs }: AgentTrial)
 })
 
 function trialLines(name: string, { outcome, answered, durationMs, folder }: AgentTrial, io: Io): string[] {
-  const { green, red, dim } = createPaint(io.color)
+  const { green, red, dim } = createPaint(io.useColor)
   const { usage, costUsd, reason = 'no answer', class: failure } = outcome
   const cost = costUsd === undefined ? 'unpriced' : `$${costUsd.toFixed(4)}`
   const spent = `${formatHumanDuration(durationMs)}, ${usage.inputTokens} tokens in, ${usage.outputTokens} out, ${cost}`

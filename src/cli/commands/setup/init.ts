@@ -77,7 +77,7 @@ On a terminal, it asks for missing values: goal, check, agent, limits. Press Ent
     const template = values.template === undefined ? undefined : await findTemplate(values.template)
     const plan = await readPlan(values.from, io)
     const known = await knownAnswers({ ...values, goal: values.goal ?? plan?.goal }, template, io)
-    const asks = values.yes !== true && values.json !== true && isInteractive(io)
+    const asks = values.yes !== true && values.json !== true && io.canAsk
     const answers = asks ? await askOnTerminal(known) : known
     if (!answers) {
       io.printError('\ncancelled; nothing was written')
@@ -91,7 +91,7 @@ On a terminal, it asks for missing values: goal, check, agent, limits. Press Ent
     )
     const quiet = values.json === true ? { ...io, printError: () => {} } : io
     const folder = await createSprint(name ?? findFreeName(slugFromGoal(title), io), text, quiet)
-    if (plan?.progress !== undefined) await writeNewFile(progressPath(folder), plan.progress)
+    if (plan?.progressYaml !== undefined) await writeNewFile(progressPath(folder), plan.progressYaml)
     if (values['write-workflow'] === true) await writeWorkflow(io)
     if (values.json === true) io.print(JSON.stringify({ folder: displayPath(folder, io) }))
     else for (const line of [...(asks ? [''] : []), ...(await initHint(folder, answers.goal, io))]) io.print(line)
@@ -105,8 +105,6 @@ async function listTemplates(asJson: boolean, io: Io): Promise<number> {
   else for (const { name, summary } of known) io.print(`${name.padEnd(10)}  ${summary}`)
   return 0
 }
-
-const isInteractive = (io: Io): boolean => io.isTerminal && process.stdin.isTTY
 
 async function readPlan(from: string | undefined, io: Io) {
   if (from === undefined) return undefined

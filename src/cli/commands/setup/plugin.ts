@@ -73,7 +73,7 @@ async function isConfirmed(
   io: Io,
 ): Promise<boolean> {
   if (yes === true) return true
-  if (json === true || !io.isTerminal || !process.stdin.isTTY) {
+  if (json === true || !io.canAsk) {
     throw new RalphError('USAGE', `plugin ${verb} asks before it changes ${changes.length} files`, {
       hint: 'run it on a terminal, or add --yes',
     })

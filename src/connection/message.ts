@@ -10,7 +10,7 @@ import {
   type RequestBody,
   type RequestReply,
   type RequestType,
-} from '../contract/fleet/channel.ts'
+} from '../contract/fleet/machine-messages.ts'
 
 // oxlint-disable typescript/no-unsafe-type-assertion -- the schema of a type is looked up by the type; message.test.ts holds both together
 

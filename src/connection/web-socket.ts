@@ -1,7 +1,7 @@
 import { TLSSocket } from 'node:tls'
 import { WebSocket, type ClientOptions, type RawData } from 'ws'
 import { RalphError } from '../contract/errors.ts'
-import { maxFrameBytes } from '../contract/fleet/channel.ts'
+import { maxFrameBytes } from '../contract/fleet/machine-messages.ts'
 import { backendName, type Credentials } from './authority.ts'
 import { createInbound, type Transport } from './transport.ts'
 

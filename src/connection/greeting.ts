@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { RalphError } from '../contract/errors.ts'
-import { protocolVersions } from '../contract/fleet/channel.ts'
+import { protocolVersions } from '../contract/fleet/machine-messages.ts'
 import { Timestamp } from '../contract/time.ts'
 import type { Transport } from './transport.ts'
 

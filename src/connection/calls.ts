@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { errorCodes, RalphError, type ErrorCode } from '../contract/errors.ts'
-import { Reply } from '../contract/fleet/channel.ts'
+import { Reply } from '../contract/fleet/machine-messages.ts'
 import { lineTypes } from './frame.ts'
 import type { ReceivedMessage } from './session.ts'
 

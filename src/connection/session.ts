@@ -1,4 +1,4 @@
-import { maxMessageBytes } from '../contract/fleet/channel.ts'
+import { maxMessageBytes } from '../contract/fleet/machine-messages.ts'
 import { assembleParts, lineTypes, splitBody, type Assembly, type Frame } from './frame.ts'
 
 /** A message that is kept until the other side has stored it. `position` orders the outbox. */
