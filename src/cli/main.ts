@@ -12,7 +12,8 @@ async function runCli(args: readonly string[]): Promise<number> {
   }
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
     if (name === 'help' && rest[0] !== undefined) return runCli([rest[0], '--help'])
-    processIo.print(cliOverview())
+    const { printWrapped } = await import('./io/print-wrapped.ts')
+    printWrapped(overviewLines(), processIo)
     return name === undefined ? 1 : 0
   }
   const entry = Object.hasOwn(commands, name) ? commands[name] : undefined
@@ -26,11 +27,10 @@ async function runCli(args: readonly string[]): Promise<number> {
   return found.run(rest, processIo)
 }
 
-function cliOverview(): string {
+function overviewLines(): string[] {
   const width = Math.max(...Object.keys(commands).map((name) => name.length))
   return [
-    'ralph runs a coding agent in a loop, each time with a fresh context, until checks that ralph runs itself confirm that',
-    'the goal is reached.',
+    'ralph runs a coding agent in a loop, each time with a fresh context, until checks that ralph runs itself confirm that the goal is reached.',
     '',
     'Usage: ralph <command> [options]',
     '',
@@ -40,9 +40,8 @@ function cliOverview(): string {
     '        ralph run "Make all tests pass" run on this project',
     '        ralph <command> --help          show all options of a command',
     '',
-    'Exit codes: 0 goal reached, 1 failed or invalid input, 2 waiting for your answer, 3 limit reached, 4 paused,',
-    '            5 reached without proof (with --ci), 130 interrupted.',
-  ].join('\n')
+    'Exit codes:  0 goal reached, 1 failed or invalid input, 2 waiting for your answer, 3 limit reached, 4 paused, 5 reached without proof (with --ci), 130 interrupted.',
+  ]
 }
 
 /** Formats an error on one line: place, code, message, hint. */

@@ -188,7 +188,7 @@ describe('ralph restore', () => {
 
     expect(await sprint.ralph('restore', 's', '1')).toEqual({
       exitCode: 0,
-      stdout: 'the files are already those of iteration 1; nothing was restored or saved\n',
+      stdout: 'these are already the files of iteration 1: nothing was restored or saved\n',
       stderr: '',
     })
     expect(JSON.parse((await sprint.ralph('restore', 's', '1', '--json')).stdout)).toEqual({

@@ -147,7 +147,7 @@ it('asks the question in place until the answer is an option or a text, and cont
   terminal.type('7\r')
   await terminal.sees('there is no option 7; choose 1 to 2')
   terminal.type('ralph status\r')
-  await terminal.sees('"ralph status" looks like a command. Send it as the answer? [y/N]')
+  await terminal.sees('"ralph status" looks like a command or a key. Send it as the answer? [y/N]')
   terminal.type('\r')
   await terminal.sees('not sent')
   terminal.type('2\r')

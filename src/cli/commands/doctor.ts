@@ -16,6 +16,7 @@ import { examineMachine, type MachineObservation } from '../agents/examine-machi
 import type { Io } from '../io/io.ts'
 import { toOneLine } from '../../words/text.ts'
 import { createPaint } from '../io/paint.ts'
+import { printWrapped } from '../io/print-wrapped.ts'
 import { displayPath } from '../io/display-path.ts'
 
 export const doctor = defineCommand({
@@ -56,7 +57,7 @@ export const doctor = defineCommand({
     const sprint =
       sprintDir === undefined ? undefined : await examineSprintFolder(sprintDir, values.all === true ? 'all' : 'newest')
     if (values.json === true) io.print(JSON.stringify({ machine, sprint: sprint && sprintJson(sprint, io), repaired }))
-    else for (const line of doctorLines(machine, sprint, repaired, io)) io.print(line)
+    else printWrapped(doctorLines(machine, sprint, repaired, io), io)
     return sprint?.findings.some(({ level }) => level === 'broken') ? 1 : 0
   },
 })

@@ -50,7 +50,7 @@ async function restoreWorkspace(
   point: RestorePoint,
   { sprint, values, io }: RestoreRequest,
 ): Promise<number> {
-  const what = point === 'undo' ? 'the files before the last restore' : `iteration ${point.iteration}`
+  const what = point === 'undo' ? 'the files from before the last restore' : `the files of iteration ${point.iteration}`
   const changes = values.json === true ? [] : await listRestoreChanges(workspace, point)
   for (const line of changeLines(changes)) io.print(line)
   if (changes.length > 0) {
@@ -70,9 +70,9 @@ async function restoreWorkspace(
 
 function endLines(what: string, { saved, unpinned, revived, missing }: RestoredFiles, { name }: FoundSprint): string[] {
   const left = missing.map((folder) => `not restored: ${folder} was a repository then, and is none now`)
-  if (saved.length === 0) return [`the files are already those of ${what}; nothing was restored or saved`, ...left]
+  if (saved.length === 0) return [`these are already ${what}: nothing was restored or saved`, ...left]
   return [
-    `restored the files to ${what}; the previous files are saved in ${saved[0]}`,
+    `restored ${what}; the previous files are saved in ${saved[0]}`,
     ...unpinned.map((store) => `your repository does not have this ref; it is in ${store}`),
     ...revived.map((folder) => `restored ${folder} without its git history, which no checkpoint contains`),
     ...left,

@@ -54,7 +54,8 @@ export function defineCommand<const O extends CommandOptions>(declared: CommandD
     async run(args, io) {
       const parsed = parseCommandArgs(declared.name, args, options)
       if (parsed.values['help'] === true) {
-        io.print(commandHelp(declared, options))
+        const { printWrapped } = await import('./print-wrapped.ts')
+        printWrapped(commandHelp(declared, options).split('\n'), io)
         return 0
       }
       assertPositionalCount(declared, parsed.positionals)

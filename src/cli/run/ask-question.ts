@@ -37,7 +37,7 @@ export async function readAnswer(prompt: string, io: Io): Promise<string | undef
   for (;;) {
     const answer = await askLine(prompt, io)
     if (answer === undefined || !isCommand(answer)) return answer
-    const choice = await askYesOrNo(`"${answer}" looks like a command. Send it as the answer?`, io)
+    const choice = await askYesOrNo(`"${answer}" looks like a command or a key. Send it as the answer?`, io)
     if (choice !== 'no') return choice === 'yes' ? answer : undefined
     io.print('not sent')
   }
@@ -45,4 +45,4 @@ export async function readAnswer(prompt: string, io: Io): Promise<string | undef
 
 const isCommand = (text: string): boolean =>
   /^\$?\s*(?:ralph|git|npm|npx|claude|codex|cd|ls|cat)(?:\s|$)/.test(text) ||
-  /^(?:q|quit|exit|help|clear|:q|\?)$/.test(text)
+  /^(?:quit|exit|help|clear|:q|[dlpqst?])$/.test(text)

@@ -17,6 +17,7 @@ import { signInCommand } from '../agents/sign-in-command.ts'
 import { resolveProtection } from '../agents/protection.ts'
 import type { Io } from '../io/io.ts'
 import { createPaint } from '../io/paint.ts'
+import { printWrapped } from '../io/print-wrapped.ts'
 import { describeGitStatus } from './git-notice.ts'
 import { listSprintFolders } from '../sprint/find-sprint.ts'
 import { loadProgress } from '../sprint/sprint-state.ts'
@@ -48,7 +49,7 @@ export async function showDryRun({ sprintDir, progress, agent, json }: DryRun, i
   const progressFile = join(sprintDir, 'PROGRESS.yaml')
   const prompt = due && buildIterationPrompt(progress, { ...due, progressFile })
   if (json === true) io.print(JSON.stringify({ preflight: findings, prompt: prompt ?? null }))
-  else for (const line of dryRunLines(progress, findings, prompt, io)) io.print(line)
+  else printWrapped(dryRunLines(progress, findings, prompt, io), io)
   return findings.some(({ level }) => level === 'stop') ? 1 : 0
 }
 

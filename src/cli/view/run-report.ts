@@ -1,12 +1,14 @@
 import { join } from 'node:path'
 import type { Driver } from '../../agents/drivers/driver.ts'
 import type { Progress, RunLimits, SprintStatus } from '../../contract/progress.ts'
-import { progressPath } from '../../storage/state/sprint-folder.ts'
+import { findRepository } from '../../storage/git/status.ts'
+import { findProject, progressPath } from '../../storage/state/sprint-folder.ts'
 import { statusWords } from '../../words/status.ts'
 import type { Io } from '../io/io.ts'
 import { clipLine, toOneLine } from '../../words/text.ts'
 import { formatHumanDuration } from '../../words/durations.ts'
 import { createPaint, type TerminalPaint } from '../io/paint.ts'
+import { printWrapped } from '../io/print-wrapped.ts'
 import { bestIteration, questionLines } from './receipt.ts'
 import { missingVariable } from '../agents/missing-variable.ts'
 import { signInCommand } from '../agents/sign-in-command.ts'
@@ -58,9 +60,8 @@ export type NamedSprint = { readonly sprintDir: string; readonly name: string }
 
 /** The result, where the files are, and what to do next. */
 export function printEnd(progress: Progress, sprint: NamedSprint, io: Io): void {
-  const more = { ...bestLine(progress, sprint.name), ...placeLines(sprint, io) }
-  for (const line of summaryLines(progress, more, io)) io.print(line)
-  for (const line of nextSteps(progress, sprint.name)) io.print(line)
+  const more = { ...bestLine(progress, sprint.name), ...placeLines(progress, sprint, io) }
+  printWrapped([...summaryLines(progress, more, io), ...nextSteps(progress, sprint.name)], io)
 }
 
 function summaryLines(progress: Progress, places: Readonly<Record<string, string>>, io: Io): string[] {
@@ -127,11 +128,15 @@ function bestLine(progress: Progress, folder: string): { readonly best?: string 
   return { best: `iteration ${number}: ${passed} of ${of} checks passed${isNow ? ' (the current files)' : back}` }
 }
 
-const placeLines = ({ sprintDir, name }: NamedSprint, io: Io): Record<string, string> => ({
-  progress: displayPath(progressPath(sprintDir), io),
-  transcripts: displayPath(join(sprintDir, 'transcripts'), io),
-  diff: `ralph diff ${name}`,
-})
+function placeLines({ status }: Progress, { sprintDir, name }: NamedSprint, io: Io): Record<string, string> {
+  const hasRepository = findRepository(findProject(sprintDir, io.cwd)) !== undefined
+  return {
+    progress: displayPath(progressPath(sprintDir), io),
+    transcripts: displayPath(join(sprintDir, 'transcripts'), io),
+    ...(hasRepository && { diff: `ralph diff ${name}` }),
+    ...(hasRepository && status === 'completed' && { commit: `ralph finish ${name}` }),
+  }
+}
 
 function nextSteps(progress: Progress, name: string): string[] {
   const { status, humanNeeded, failure } = progress
