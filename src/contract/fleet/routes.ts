@@ -2,9 +2,8 @@ import { adminRoutes } from './admin-routes.ts'
 import { agentRoutes, promptRoutes } from './agent-routes.ts'
 import { budgetRoutes } from './budget-routes.ts'
 import { machineRoutes } from './machine-routes.ts'
-import { operationRoutes } from './operation-routes.ts'
+import { operationRoutes, pushRoutes } from './operation-routes.ts'
 import { passkeyRoutes } from './passkey-routes.ts'
-import { pushRoutes } from './push-routes.ts'
 import { sprintRoutes } from './sprint-routes.ts'
 
 /** The whole API. */
