@@ -1,3 +1,4 @@
+import { RalphError } from '../../contract/errors.ts'
 import type { OwnGit, TreeChange } from '../room/own-git.ts'
 import { findLfsPointers, takeSnapshot, type SnapshotRequest } from '../room/snapshot.ts'
 import {
@@ -37,6 +38,10 @@ export async function takeBaseline(own: OwnGit, request: SnapshotRequest, rules:
 
 /** The baseline of a sprint that is resumed, by the tree that the journal recorded. */
 export async function openBaseline(own: OwnGit, tree: string, rules: BaselineRules): Promise<Baseline> {
+  if (!(await own.has(tree)))
+    throw new RalphError('ROOM_FAILED', 'the files of the start of this sprint are not on this machine', {
+      hint: 'another machine recorded them; accept the work as unproven, or start the sprint again',
+    })
   const files = await own.list(tree)
   const pointers = await findLfsPointers(own, tree)
   const read = async (path: string) => {
