@@ -85,13 +85,13 @@ export async function openProof(options: ProofOptions): Promise<Proof> {
     baseline,
     room: await openRoom({ own, project, folder, enclosure, env }),
     claim: async (named = []) => {
-      const { tree, nested, unreadable } = await takeSnapshot(own, request)
+      const { tree, ...omitted } = await takeSnapshot(own, request)
       const [changes] = await Promise.all([own.compare(baseline.tree, tree), verifyBaseline(own, baseline)])
       const touched = changes.map(({ path }) => path).filter((path) => named.includes(path))
       const tests = await findTestFiles(own, baseline, touched)
       const classifier = claimClassifier({ ...baseline, rules: { ...baseline.rules, tests } }, changes)
       const trees = await composeTrees(own, { baseline: baseline.tree, claim: tree, changes }, classifier)
-      return { ...trees, tree, classifier, notes: describeOmissions(nested, unreadable) }
+      return { ...trees, tree, classifier, notes: describeOmissions(omitted) }
     },
     dependencies: ({ newOnNew, dependenciesChanged, classifier }, { install, timeoutMs }) =>
       prepareDependencies({
