@@ -6,7 +6,8 @@ import type { Progress } from '../contract/progress.ts'
 import { advance } from '../loop/advance.ts'
 import type { Fact } from '../loop/core/fact.ts'
 import type { Order } from '../loop/core/order.ts'
-import { formatProgress, parseProgress } from '../storage/state/progress-file.ts'
+import { parseProgress } from '../storage/state/progress-file.ts'
+import { formatProgress } from '../storage/state/progress-text.ts'
 import { readProgress } from '../storage/state/read-progress.ts'
 
 const recordings = join(import.meta.dirname, '../../test/fixtures/v0.1.0')

@@ -13,7 +13,7 @@ import { applyFactToProgress } from './apply-fact.ts'
 
 export type SprintToOpen = {
   readonly sprintDir: string
-  /** The compiled SPRINT.yaml; undefined for a sprint that has run and has lost it. */
+  /** The compiled SPRINT.yaml; undefined if only the state of an earlier compilation is left. */
   readonly compiled: Progress | undefined
   readonly now: () => number
   /** For what an agent writes into PROGRESS.yaml; by default, redacts keys with a known format. */

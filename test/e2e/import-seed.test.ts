@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
@@ -140,6 +141,29 @@ phases:
     const sprint = await createTestSprint({ files: { ...files, 's/SPRINT.yaml': null }, answers: { '*': report } })
     expect(await sprint.run()).toMatchObject({ exitCode: 0 })
     expect(await sprint.calls()).toHaveLength(2)
+  })
+
+  it('also runs without its workflows, and says which plan it uses', async () => {
+    const gone = { 'wf/release.yaml': null, 'wf/item.yaml': null }
+    const sprint = await createTestSprint({ files: { ...files, ...gone }, answers: { '*': report } })
+    const { exitCode, stderr } = await sprint.run()
+    expect({ exitCode, calls: (await sprint.calls()).length }).toEqual({ exitCode: 0, calls: 2 })
+    expect(stderr).toMatch(/SPRINT\.yaml:1:11 +warning MAIN_WORKFLOW_NOT_FOUND .*keeps its compiled plan/)
+  })
+})
+
+it('keeps the plan of a compiled sprint whose workflow is gone, and refuses one that never had a plan', async () => {
+  const files = { 'wf/mine.yaml': 'name: Mine\nmode: ralph\ngoal-prompt: Think first\nreflection-prompt: Look back\n' }
+  const options = { files, sprint: { workflow: 'mine', 'done-when': [] }, answers: { '*': done } }
+  const [compiled, fresh] = [await createTestSprint(options), await createTestSprint(options)]
+  await compiled.compile()
+  for (const sprint of [compiled, fresh]) await unlink(sprint.at('wf', 'mine.yaml'))
+
+  expect(await compiled.run()).toMatchObject({ exitCode: 0 })
+  expect((await listPrompts(compiled))[0]).toContain('Think first')
+  expect(await fresh.run()).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining('error MAIN_WORKFLOW_NOT_FOUND'),
   })
 })
 

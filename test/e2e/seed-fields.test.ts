@@ -30,6 +30,9 @@ describe('PROGRESS.yaml edited between two runs (row 64)', () => {
     const before = await sprint.contents()
 
     expect((await sprint.ralph('prompt', 's')).stdout).toContain('step-1\n\nsecond thing')
+    const status = (await sprint.ralph('status', 's')).stdout
+    expect(status).toContain('✓ step-0  first thing')
+    expect(status).toContain('edited in PROGRESS.yaml since the last run; the next run applies it')
     expect((await sprint.run('--dry-run')).stdout).toContain('step-1\n\nsecond thing')
     expect(await sprint.contents()).toEqual(before)
     expect(await sprint.run()).toMatchObject({ exitCode: 0 })
@@ -45,6 +48,7 @@ describe('PROGRESS.yaml edited between two runs (row 64)', () => {
       progress.status = 'paused'
     })
 
+    expect((await sprint.ralph('status', 's')).stdout).toContain('edited in PROGRESS.yaml')
     const first = await sprint.run()
     expect({ exitCode: first.exitCode, calls: (await sprint.calls()).length }).toEqual({
       exitCode: exitCodes.paused,

@@ -24,7 +24,7 @@ import { tableLines, type TableColumn } from '../io/table.ts'
 import { phaseLines } from '../view/phase-lines.ts'
 import { displayPath } from '../io/display-path.ts'
 import { findSprint, listSprintFolders, shortName, type FoundSprint } from '../sprint/find-sprint.ts'
-import { loadProgress } from '../sprint/sprint-state.ts'
+import { applyEdits, loadProgress } from '../sprint/sprint-state.ts'
 
 export const status = defineCommand({
   name: 'status',
@@ -149,7 +149,10 @@ async function showOne(
   io: Io,
 ): Promise<void> {
   const history = all ? await readHistory(dir, { size: pageSize, before }) : undefined
-  const progress = history?.progress ?? (await loadProgress(dir))
+  const recorded = history?.progress ?? (await loadProgress(dir))
+  // A running process applies edits itself.
+  const isAtRest = recorded !== undefined && readSprintOwner(dir) === undefined
+  const progress = isAtRest ? await applyEdits(recorded, dir, io) : recorded
   const waiting = await describeWaiting(dir, progress)
   if (json) {
     const more = history && { history: encodeHistory(history) }
@@ -158,6 +161,7 @@ async function showOne(
   if (!progress) return io.print(`${displayPath(dir, io)}  not compiled`)
   for (const line of sprintDetailLines(progress, io, history)) io.print(line)
   if (waiting !== undefined) io.print(createPaint(io.useColor).yellow(waiting))
+  if (progress !== recorded) io.print('edited in PROGRESS.yaml since the last run; the next run applies it')
   if (history?.earlier !== undefined)
     io.print(`earlier iterations: ralph status ${name} --all --before ${history.earlier}`)
   if (progress.status !== 'in-progress') return

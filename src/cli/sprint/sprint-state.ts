@@ -1,6 +1,8 @@
 import { RalphError } from '../../contract/errors.ts'
 import type { Progress } from '../../contract/progress.ts'
 import { applyFactToProgress } from '../../host/apply-fact.ts'
+import { readPlainText } from '../../platform/files/files.ts'
+import { formatProgress } from '../../storage/state/progress-text.ts'
 import { readProgress } from '../../storage/state/read-progress.ts'
 import { progressPath } from '../../storage/state/sprint-folder.ts'
 import type { Io } from '../io/io.ts'
@@ -13,8 +15,13 @@ export const loadProgress = (sprintDir: string): Promise<Progress | undefined> =
 /** The progress with which the next run starts: with what was edited in PROGRESS.yaml since the last one. */
 export async function loadEditedProgress(sprintDir: string, io: Io): Promise<Progress | undefined> {
   const progress = await loadProgress(sprintDir)
-  if (!progress) return undefined
-  // YAML loads only for commands that need it.
+  return progress && applyEdits(progress, sprintDir, io)
+}
+
+/** Returns the same object if PROGRESS.yaml has no edits. */
+export async function applyEdits(progress: Progress, sprintDir: string, io: Io): Promise<Progress> {
+  if (readPlainText(progressPath(sprintDir)) === formatProgress(progress)) return progress
+  // YAML loads only if there is an edit to parse.
   const { previewEdits } = await import('../../storage/edits/preview-edits.ts')
   return previewEdits(progress, { sprintDir, fold: applyFactToProgress, at: io.now() })
 }

@@ -5,7 +5,7 @@ import { redactDeep, type Redact } from '../../contract/secrets/redact.ts'
 import { fileSignature, readPlainText, writeNewFile } from '../../platform/files/files.ts'
 import type { RecoveredJournal } from '../state/journal.ts'
 import { readExternalEdit, type ExternalEdit } from './external-edit.ts'
-import { formatProgress, parseRev } from '../state/progress-file.ts'
+import { formatProgress, parseRev } from '../state/progress-text.ts'
 
 /** How long a file may be half-written before the edit counts as unreadable. */
 const unfinishedTimeoutMs = 2000

@@ -3,7 +3,7 @@ import { parse, stringify } from 'yaml'
 import { buildProgress, buildStep, buildSteps } from '../../../test/support/builders.ts'
 import type { Progress } from '../../contract/progress.ts'
 import { readExternalEdit } from './external-edit.ts'
-import { formatProgress } from '../state/progress-file.ts'
+import { formatProgress } from '../state/progress-text.ts'
 
 type File = { status: string; 'dynamic-steps': Record<string, unknown>[]; [name: string]: unknown }
 

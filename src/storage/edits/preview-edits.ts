@@ -1,7 +1,7 @@
 import type { Progress } from '../../contract/progress.ts'
 import { readPlainText } from '../../platform/files/files.ts'
 import { readProgressAt, type Fold } from '../state/journal.ts'
-import { formatProgress, parseRev } from '../state/progress-file.ts'
+import { formatProgress, parseRev } from '../state/progress-text.ts'
 import { progressPath } from '../state/sprint-folder.ts'
 import { readExternalEdit } from './external-edit.ts'
 

@@ -10,7 +10,8 @@ import { root } from '../../../test/support/paths.ts'
 import type { Progress } from '../../contract/progress.ts'
 import { fileSignature } from '../../platform/files/files.ts'
 import type { DetectedEdit } from '../edits/edit-watch.ts'
-import { formatProgress, parseProgress } from '../state/progress-file.ts'
+import { parseProgress } from '../state/progress-file.ts'
+import { formatProgress } from '../state/progress-text.ts'
 import { openProjection, type Projection } from './projection.ts'
 
 const at = (rev: number, overrides: Partial<Progress> = {}) =>

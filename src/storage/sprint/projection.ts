@@ -4,7 +4,7 @@ import { replaceIfUnchanged } from '../../platform/files/atomic-file.ts'
 import { exists, isNoSpaceError } from '../../platform/files/files.ts'
 import { EditWatch, type DetectedEdit, type EditBaseline } from '../edits/edit-watch.ts'
 import { noop, serialize } from '../../platform/async.ts'
-import { formatProgressBytes } from '../state/progress-file.ts'
+import { formatProgressBytes } from '../state/progress-text.ts'
 import { progressPath } from '../state/sprint-folder.ts'
 
 /** Writes a short sprint's changes at once, a fast one's once a second. */

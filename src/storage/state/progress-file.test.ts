@@ -14,7 +14,8 @@ import {
 } from '../../../test/support/phases.ts'
 import { Progress } from '../../contract/progress.ts'
 import { encodeProgress } from './encode-progress.ts'
-import { formatProgress, parseProgress } from './progress-file.ts'
+import { parseProgress } from './progress-file.ts'
+import { formatProgress } from './progress-text.ts'
 
 it('writes a sprint with phases so that it reads back the same, even after changes in the middle', () => {
   const graph = [

@@ -4,11 +4,9 @@ import { Progress, type Step } from '../../contract/progress.ts'
 import { writeFileAtomic } from '../../platform/files/atomic-file.ts'
 import { readTextIfExists } from '../../platform/files/files.ts'
 import { readSeedFile } from './read-seed.ts'
-import { encodeShownProgress, omitDerivedFields } from './shown-progress.ts'
+import { formatProgress, parseRev } from './progress-text.ts'
+import { omitDerivedFields } from './shown-progress.ts'
 import { progressPath } from './sprint-folder.ts'
-import { formatYaml, formatYamlBytes } from './yaml-text.ts'
-
-const header = '# Written by Ralph; what the fields mean: docs/reference/progress-yaml.md\n'
 
 /**
  * Reads PROGRESS.yaml, also in the form of the seed systems; undefined if it does not exist. Throws if it cannot be read, never
@@ -27,8 +25,6 @@ export async function readShownRev(sprintDir: string): Promise<number | undefine
   const rev = parseRev((await readTextIfExists(progressPath(sprintDir))) ?? '')
   return Number.isNaN(rev) ? undefined : rev
 }
-
-export const parseRev = (text: string): number => Number(/^rev: (\d+)$/m.exec(text)?.[1])
 
 export function parseProgress(text: string, file: string): Progress {
   const hint = 'restore the file, or move it away and compile the sprint again'
@@ -65,10 +61,3 @@ const isUnfinishedStep = ({ status }: Step): boolean => status === 'pending'
 
 export const writeProgressFile = (sprintDir: string, progress: Progress): Promise<void> =>
   writeFileAtomic(progressPath(sprintDir), formatProgress(progress))
-
-/** The text of PROGRESS.yaml. Reuses the text of parts that have not changed. */
-export const formatProgress = (progress: Progress): string => header + formatYaml(encodeShownProgress(progress))
-
-/** The same as bytes, for a file that is written after every iteration. */
-export const formatProgressBytes = (progress: Progress): Buffer =>
-  formatYamlBytes(encodeShownProgress(progress), header)

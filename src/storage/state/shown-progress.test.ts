@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
 import { buildProgress, buildStep, noon } from '../../../test/support/builders.ts'
 import type { CompiledPhase } from '../../contract/phases.ts'
-import { formatProgress, parseProgress } from './progress-file.ts'
+import { parseProgress } from './progress-file.ts'
+import { formatProgress } from './progress-text.ts'
 import { encodeShownProgress } from './shown-progress.ts'
 
 const at = '2026-03-05T12:00:00.000Z'

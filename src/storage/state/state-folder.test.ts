@@ -20,7 +20,7 @@ import { forgetState, recordKey, stateFolder, stateKeyFile, statePathFile } from
 import { openSprintStore } from '../sprint/sprint-store.ts'
 import { encodeProgress } from './encode-progress.ts'
 import { formatRecord } from './journal-record.ts'
-import { formatProgress } from './progress-file.ts'
+import { formatProgress } from './progress-text.ts'
 import { readProgress } from './read-progress.ts'
 import { bindState } from './state-folder.ts'
 
