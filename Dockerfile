@@ -10,9 +10,11 @@ WORKDIR /src
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
-RUN npm run --silent build \
-  && npm pack --ignore-scripts --pack-destination /tmp \
-  && npm install --global --prefix /opt/ralph --omit=dev --ignore-scripts --no-audit --no-fund /tmp/ralph-mode-*.tgz
+# The published package with the versions of the lock file, so that two builds of a commit have the same code.
+RUN npm run --silent build && npm pack --silent --ignore-scripts --pack-destination /tmp \
+  && mkdir /opt/ralph && tar -xzf /tmp/ralph-mode-*.tgz -C /opt/ralph --strip-components=1 \
+  && cp package-lock.json /opt/ralph && cd /opt/ralph \
+  && npm ci --omit=dev --ignore-scripts --no-audit --no-fund && chmod 755 bin/cli/main.cjs
 
 FROM ${BASE}
 # git and ssh: checkpoints, clones, pushes. bubblewrap: cells for agents and checks. tini: ends processes that agents leave behind.
@@ -24,7 +26,7 @@ COPY --from=build /opt/ralph /opt/ralph
 #   USER 0
 #   RUN npm install --global @anthropic-ai/claude-code
 #   USER 10001
-RUN ln -s /opt/ralph/bin/ralph /usr/local/bin/ralph \
+RUN ln -s /opt/ralph/bin/cli/main.cjs /usr/local/bin/ralph \
   && groupadd --gid 10001 ralph && useradd --uid 10001 --gid 10001 --create-home --home-dir /data ralph \
   && mkdir -p /data /work && chown 10001:10001 /data /work
 ENV HOME=/data RALPH_HOME=/data/.ralph NODE_ENV=production
@@ -34,6 +36,6 @@ WORKDIR /work
 VOLUME ["/data", "/work"]
 EXPOSE 7257 7258
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
-  CMD ["node", "/opt/ralph/lib/node_modules/ralph-mode/bin/cli/main.cjs", "doctor", "--alive"]
+  CMD ["node", "/opt/ralph/bin/cli/main.cjs", "doctor", "--alive"]
 ENTRYPOINT ["tini", "-g", "--", "ralph"]
 CMD ["serve"]

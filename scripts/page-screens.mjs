@@ -1,6 +1,6 @@
 // Screenshots of every page, with the recorded backend of the tests: light, dark, on a phone; busy, empty, failing.
 // Usage: node scripts/page-screens.mjs [folder]     all of them; default folder: .cache/page-screens
-//        node scripts/page-screens.mjs --readme     the two of the README, into docs/images
+//        node scripts/page-screens.mjs --readme     those of the README and the guide, into docs/images
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -64,7 +64,11 @@ const folder = readme ? join(root, 'docs/images') : (process.argv[2] ?? join(roo
 mkdirSync(folder, { recursive: true })
 if (readme)
   await inFleet(busyFleet(), (fake) =>
-    Promise.all([shoot(fake, 'fleet', 'light', 'page-fleet'), shoot(fake, 'sprint', 'light', 'page-sprint')]),
+    Promise.all([
+      shoot(fake, 'fleet', 'light', 'page-fleet'),
+      shoot(fake, 'sprint', 'light', 'page-sprint'),
+      shoot(fake, 'sprint-live', 'phone', 'page-phone'),
+    ]),
   )
 else {
   await inFleet(busyFleet(), async (fake) => {

@@ -17,6 +17,7 @@ const runs = {
   outage: { env: { OUTAGE_MS: '60000' }, args: ['--project', 'e2e', 'test/fleet/outage.test.ts'] },
   agents: { args: ['--config', 'test/agents/vitest.config.ts'] },
   package: { args: ['--config', 'test/package/vitest.config.ts'] },
+  containers: { args: ['--config', 'test/containers/vitest.config.ts'] },
   planted: { program: ['node', 'test/planted/run.mjs'] },
 }
 

@@ -6,10 +6,11 @@ import { getDriver } from '../agents/drivers/registry.ts'
 import { RalphError } from '../contract/errors.ts'
 import type { SprintEvent } from '../contract/events.ts'
 import type { Progress } from '../contract/progress.ts'
-import { createPorts, type HostEnvironment } from '../host/create-ports.ts'
+import { createPorts, type HostEnvironment, type ProverWiring } from '../host/create-ports.ts'
 import { writeFileAtomic } from '../platform/files/atomic-file.ts'
 import { createFolder, exists, readTextIfExists } from '../platform/files/files.ts'
-import type { AccountLimits, Ports } from '../runtime/ports.ts'
+import type { AccountLimits, ClaimProver, Ports } from '../runtime/ports.ts'
+import { snapshotRef } from '../storage/git/pushed-snapshot.ts'
 import type { createDiskPort } from '../storage/sprint/disk.ts'
 import { isTelemetryOn } from '../telemetry/telemetry.ts'
 import { createTraceparents } from '../telemetry/trace-context.ts'
@@ -29,6 +30,7 @@ export type AgentPortOptions = {
   /** Absent: no limits. */
   readonly policy?: MachinePolicy | undefined
   readonly limits: AccountLimits
+  readonly createProver?: ((wiring: ProverWiring) => ClaimProver) | undefined
   readonly disk?: typeof createDiskPort | undefined
   readonly hookSlots: Ports['hookSlots']
   readonly observe: (event: SprintEvent) => void
@@ -37,10 +39,14 @@ export type AgentPortOptions = {
 /** The sprint's folder inside the agent's folder: attempts, transcripts, copies of protected files. */
 export const agentSprintFolder = (agent: LocalAgent, sprintId: string): string => join(agent.home, 'sprints', sprintId)
 
+/** What claims of the sprint are measured against: not in its folder, which the agent writes to. */
+export const agentProofFolder = (agent: LocalAgent, sprintId: string): string => join(agent.home, 'proof', sprintId)
+
 /** Creates the runtime's ports for one order of a sprint: those of `ralph run`, in the workspace of an agent. */
 export async function createAgentPorts(options: AgentPortOptions): Promise<Ports> {
   const { agent, sprintId, progress, env, observe, policy } = options
   const sprintDir = agentSprintFolder(agent, sprintId)
+  const sandbox = await createAgentSandbox(options)
   const ports = await createPorts({
     sprintDir,
     sprintId,
@@ -48,7 +54,7 @@ export async function createAgentPorts(options: AgentPortOptions): Promise<Ports
     folder: agent.folder,
     progress,
     env,
-    sandbox: await createAgentSandbox(options),
+    sandbox,
     store: { save: async () => {} },
     limits: options.limits,
     hookSlots: options.hookSlots,
@@ -60,13 +66,30 @@ export async function createAgentPorts(options: AgentPortOptions): Promise<Ports
     createNotify: () => async () => {
       throw new RalphError('NOT_SUPPORTED', 'the backend sends notifications')
     },
+    createProver: wireProver(options, sandbox),
     createDisk: options.disk,
     observe,
     ...(isTelemetryOn(env) && { traceparent: createTraceparents({ sprint: sprintId, parent: undefined }) }),
   })
   await createFirstCheckpoint(sprintDir, ports.workspace)
+  await adoptBaseline(options, ports.prover)
   const shell = policy?.guardShell(ports.shell) ?? ports.shell
   return { ...ports, shell, cleanWorktree: async () => undefined }
+}
+
+function wireProver(options: AgentPortOptions, sandbox: Sandbox | undefined) {
+  const { createProver, agent, sprintId, progress, ralphHomes, policy } = options
+  if (!createProver || policy?.allowsProof(progress) === false) return undefined
+  const folders = { sprintDir: agentSprintFolder(agent, sprintId), state: agentProofFolder(agent, sprintId) }
+  return (redact: ProverWiring['redact']) =>
+    createProver({ ...folders, hidden: ralphHomes, folder: agent.folder, progress, sandbox, redact })
+}
+
+/** Of a sprint that this machine has taken over. Without it, a claim becomes a question. */
+async function adoptBaseline({ agent, sprintId, progress }: AgentPortOptions, prover?: ClaimProver): Promise<void> {
+  if (agent.from === undefined || !progress.proofBaseline) return
+  const from = { ref: snapshotRef({ sprintId }, agent.from) }
+  await prover?.adoptBaseline(progress.proofBaseline, from).catch(() => {})
 }
 
 /** Sprints whose first checkpoint exists. */

@@ -34,6 +34,7 @@ export type AgentsServerOptions = {
   /** Where account usage limits are stored for all Ralph processes of this user; the data folder by default. */
   readonly limitsHome?: string
   readonly disk?: JobParts['disk']
+  readonly createProver?: JobParts['createProver']
   /** More of Ralph's folders to hide from agents. */
   readonly alsoHidden?: readonly string[]
   readonly machineId: string
@@ -128,6 +129,7 @@ async function openParts(options: AgentsServerOptions): Promise<ServerParts> {
     env,
     limits,
     slots,
+    createProver: options.createProver,
     disk: options.disk,
     leased: lease.wait,
     changed,

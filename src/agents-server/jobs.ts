@@ -13,12 +13,12 @@ import { systemClock } from '../platform/clock.ts'
 import { exists, readTextIfExists } from '../platform/files/files.ts'
 import { performOrder } from '../runtime/perform-order.ts'
 import { retryOnDiskFull } from '../runtime/disk-space.ts'
-import type { Ports } from '../runtime/ports.ts'
+import type { ClaimProver, Ports } from '../runtime/ports.ts'
 import { limitConcurrency } from '../runtime/limit-concurrency.ts'
 import { createDiskPort } from '../storage/sprint/disk.ts'
 import type { LocalAgent, LocalAgents } from './local-agents.ts'
 import { createAgentPorts, agentSprintFolder } from './agent-ports.ts'
-import type { HostEnvironment } from '../host/create-ports.ts'
+import type { HostEnvironment, ProverWiring } from '../host/create-ports.ts'
 import type { DiskMailbox } from './disk-mailbox.ts'
 import { readReportedLock } from './notes.ts'
 import type { MachinePolicy } from './policy.ts'
@@ -39,6 +39,8 @@ export type JobParts = {
   /** Resolves when work with a lease of this length may start, or `signal` aborts. */
   readonly leased: (leaseMs: number, signal: AbortSignal) => Promise<void>
   readonly changed: () => void
+  /** Absent: exit codes in the work tree decide about claims. */
+  readonly createProver?: ((wiring: ProverWiring) => ClaimProver) | undefined
   /** The folder whose disk is checked, if it differs. */
   readonly disk?: typeof createDiskPort | undefined
   readonly log: (text: string, about?: Readonly<Record<string, unknown>>) => void
@@ -224,7 +226,7 @@ async function runSprintPrompt(
   const startedAt = job.startedAt ?? Date.now()
   const conversation = { startedAt, endedAt: Date.now(), sprintId, iteration: order.iteration, messages }
   await agent.conversations.add({ ...conversation, transcript: `${attempt}/transcript.jsonl` })
-  const kept = await pushWork(agent, sprintId, observe)
+  const kept = await pushWork(agent, { sprintId, tree: progress.proofBaseline?.tree }, observe)
   return { end: fact ? { kind: 'fact', fact: machineFact(fact) } : { kind: 'cancelled' }, ...kept }
 }
 
@@ -295,7 +297,9 @@ async function performMachineOrder(
     if (fact.type === 'hook-spawned') sendHookProcess({ orderId, agentId, pid: fact.pid }, parts)
   }
   const fact = await performOrder(order, { progress, ports, signal, send })
-  const kept = await pushWork(agent, sprintId, observe)
+  const recorded = fact?.type === 'checks-ended' ? fact.proofBaseline : undefined
+  const { tree } = recorded ?? progress.proofBaseline ?? { tree: undefined }
+  const kept = await pushWork(agent, { sprintId, tree }, observe)
   return { ...(fact ? { fact: machineFact(fact) } : { reason: 'cancelled' }), ...kept }
 }
 

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { createTestFolder } from '../../test/support/folder.ts'
+import type { Check } from '../contract/check.ts'
 import type { ShellRunner } from '../runtime/ports.ts'
 import { readPolicy } from './policy.ts'
 
@@ -35,6 +36,23 @@ it('starts only commands that it names, word for word', async () => {
   expect(started).toEqual(['npm test'])
 })
 
+const buildCheck = (fields: Partial<Check>): Check => ({
+  run: 'npm test',
+  timeout: 1,
+  eachIteration: false,
+  protect: false,
+  ...fields,
+})
+
+it('lets a proof run only where every command of it is allowed', async () => {
+  const policy = await createTestPolicy('commands: [npm test]')
+  const named = buildCheck({ heldOut: 'hidden' })
+  policy.assertWalls({ doneWhen: [named] })
+  expect(policy.allowsProof({ doneWhen: [named] })).toBe(true)
+  expect(policy.allowsProof({ doneWhen: [named, buildCheck({ run: 'id' })] })).toBe(false)
+  expect(policy.allowsProof({ doneWhen: [named], room: { install: 'id' } })).toBe(false)
+})
+
 it('refuses programs, cells, networks and updates that it does not name', async () => {
   const policy = await createTestPolicy('programs: [claude]\ncells: [bubblewrap]\nnetwork: [closed, allow-list]\n')
   policy.assertProgram('claude')
@@ -50,6 +68,12 @@ it('refuses programs, cells, networks and updates that it does not name', async 
     () => policy.assertWalls({ cell: { container: { command: ['sh', '-c', 'id'] } } }),
     () => policy.assertWalls({ cell: { container: { run: ['--privileged'] } } }),
     () => policy.assertWalls({ cell: { container: { image: '/' } } }),
+    () => policy.assertWalls({ room: { network: true } }),
+    () => policy.assertWalls({ room: { services: ['postgres'] } }),
+    () => policy.assertWalls({ doneWhen: [buildCheck({ room: { network: true } })] }),
+    () => policy.assertWalls({ doneWhen: [buildCheck({ install: 'curl evil' })] }),
+    () => policy.assertWalls({ doneWhen: [buildCheck({ heldOut: '/home/owner/.ssh' })] }),
+    () => policy.assertWalls({ doneWhen: [buildCheck({ heldOut: '../agents' })] }),
     () => policy.assertProtection({ kind: 'none', network: 'closed' }),
     () => policy.assertProtection({ kind: 'bubblewrap', network: 'open' }),
     () => policy.assertUpdate(),

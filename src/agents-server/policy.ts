@@ -4,8 +4,10 @@ import { z } from 'zod'
 import type { WallSettings } from '../agents/cells/cell-request.ts'
 import type { Protection } from '../agents/cells/protection.ts'
 import { CellKind, findWidening } from '../contract/cell.ts'
+import { findRoomWidening, listInstalls } from '../contract/check.ts'
 import { RalphError, errorMessage } from '../contract/errors.ts'
 import { isCallersCommand } from '../contract/fleet/machine-grant.ts'
+import type { Progress } from '../contract/progress.ts'
 import { readTextIfExists } from '../platform/files/files.ts'
 import type { ShellRunner } from '../runtime/ports.ts'
 
@@ -18,7 +20,7 @@ const PolicyFile = z.strictObject({
   /** Cells in which an agent may run. Default: any. */
   cells: z.array(CellKind).optional(),
   network: z.array(z.enum(['open', 'closed', 'allow-list'])).optional(),
-  /** Whether a sprint may show its cell more of this machine: `read`, `write`, `private` hosts, options of a container. */
+  /** Whether a sprint may show its cell or its checks more of this machine: `read`, `write`, `private` hosts, `room: network` … */
   widen: z.boolean().default(false),
   /** Folders that workspaces must be in, besides those named by `join`. */
   roots: z.array(z.string().startsWith('/')).optional(),
@@ -26,11 +28,15 @@ const PolicyFile = z.strictObject({
   updates: z.boolean().default(false),
 })
 
-/** Every method throws MACHINE_REFUSED with the reason, which the machine reports to the backend. */
+type CheckSettings = Pick<Progress, 'room' | 'doneWhen'>
+
+/** Every assertion throws MACHINE_REFUSED with the reason, which the machine reports to the backend. */
 export interface MachinePolicy {
   readonly assertProgram: (program: string) => void
   /** Before any of it is tried. */
-  readonly assertWalls: (walls: WallSettings) => void
+  readonly assertWalls: (walls: WallSettings & CheckSettings) => void
+  /** Whether all commands that a proof runs are allowed; otherwise checks run one by one, and a refused one says why. */
+  readonly allowsProof: (checks: CheckSettings) => boolean
   readonly assertProtection: (protection: Pick<Protection, 'kind' | 'network'>) => void
   readonly assertUpdate: () => void
   /** A refused command is not started; its result says why. */
@@ -46,6 +52,7 @@ const policyName = 'machine.yaml'
 const openPolicy: MachinePolicy = {
   assertProgram: () => {},
   assertWalls: () => {},
+  allowsProof: () => true,
   assertProtection: () => {},
   assertUpdate: () => {},
   guardShell: (shell) => shell,
@@ -81,9 +88,11 @@ function createPolicy({
       if (programs ? !programs.includes(program) : isCallersCommand(program)) throw refused(`the program "${program}"`)
     },
     assertWalls: (walls) => {
-      const widening = findWidening(walls.cell, walls.network)
+      const widening = findWidening(walls.cell, walls.network) ?? findRoomWidening(walls)
       if (widening !== undefined && !widen) throw refused(`"${widening}"`)
     },
+    allowsProof: (checks) =>
+      [...(checks.doneWhen ?? []).map(({ run }) => run), ...listInstalls(checks)].every(allowsCommand),
     assertProtection: ({ kind, network: reach }) => {
       if (cells && !cells.includes(kind)) throw refused(`an agent in the cell "${kind}"`)
       if (network && !network.includes(reach)) throw refused(`an agent whose network is "${reach}"`)

@@ -2,23 +2,27 @@ import { join } from 'node:path'
 import { RalphError, errorMessage } from '../contract/errors.ts'
 import type { SprintEvent } from '../contract/events.ts'
 import { writeFileAtomic } from '../platform/files/atomic-file.ts'
+import { exists } from '../platform/files/files.ts'
 import { stateFolder } from '../platform/files/state-folder.ts'
 import { restorePushedSnapshot, pushSnapshot, type SnapshotOptions } from '../storage/git/pushed-snapshot.ts'
-import { checkpointMarkerFile, agentSprintFolder } from './agent-ports.ts'
+import { checkpointMarkerFile, agentProofFolder, agentSprintFolder } from './agent-ports.ts'
 import type { LocalAgent, TakeoverSource } from './local-agents.ts'
 
 /**
- * Pushes the agent's work if its workspace has a push target. A failed push is a warning and does not stop the sprint,
+ * Pushes the agent's work, with the files of the start (`tree`), if its workspace has a push target. A failed push is a warning and does not stop the sprint,
  * but no other machine can then take over if this one is lost.
  */
 export async function pushWork(
   agent: LocalAgent,
-  sprintId: string,
+  { sprintId, tree }: { readonly sprintId: string; readonly tree: string | undefined },
   observe: (event: SprintEvent) => void,
 ): Promise<{ readonly pushed?: string }> {
   try {
     const remote = agent.pushAddress()
-    return remote === undefined ? {} : { pushed: await pushSnapshot(describeSnapshot(agent, sprintId, remote)) }
+    if (remote === undefined) return {}
+    const objects = join(agentProofFolder(agent, sprintId), 'git', 'objects')
+    const baseline = tree !== undefined && exists(objects) ? { tree, objects } : undefined
+    return { pushed: await pushSnapshot({ ...describeSnapshot(agent, sprintId, remote), baseline }) }
   } catch (error) {
     const why = errorMessage(error)
     observe({ type: 'note', level: 'warning', text: `the files were not pushed: ${why}` })

@@ -61,7 +61,10 @@ export async function hasValidIdentity(home: string, now: number): Promise<boole
   return identity !== undefined && Date.parse(new X509Certificate(identity.certificate).validTo) > now
 }
 
-type RemoteOptions = Pick<AgentsServerOptions, 'home' | 'env' | 'version' | 'installedVersion' | 'log' | 'timing'>
+type RemoteOptions = Pick<
+  AgentsServerOptions,
+  'home' | 'env' | 'version' | 'installedVersion' | 'createProver' | 'log' | 'timing'
+>
 
 const renewalCheckIntervalMs = 60_000
 

@@ -3,6 +3,7 @@ import { errorMessage } from '../contract/errors.ts'
 import { eq } from 'drizzle-orm'
 import { createAuthority, openAuthority, type Authority } from '../connection/authority.ts'
 import { createTransportPair, type Transport } from '../connection/transport.ts'
+import { postPublicly } from '../platform/net/public-post.ts'
 import { postWebhook } from '../platform/net/webhook.ts'
 import { newUuid } from '../platform/uuid.ts'
 import type { Database } from './database/database.ts'
@@ -31,7 +32,12 @@ import { createDatabaseStore } from './machines/database-store.ts'
 import { listenForMachines } from './machines/listener.ts'
 import { openMachineLines, type MachineLines } from './machines/machine-lines.ts'
 import { createMessageHandlers as takeFromMachines } from './machines/message-handlers.ts'
-import { createNotificationSender, type NotificationSender } from './notifications/notifications.ts'
+import { createPushChannel, type PushChannelOptions } from './notifications/push.ts'
+import {
+  createNotificationSender,
+  type NotifierOptions,
+  type NotificationSender,
+} from './notifications/notifications.ts'
 
 export type BackendOptions = Pick<ListenOptions, 'host' | 'port' | 'tls' | 'behindProxy'> & {
   readonly place: DatabasePlace
@@ -221,7 +227,7 @@ async function openLines(
   })
   known.asking = asking
   const engine = () => fleet().engine
-  const sender = createNotificationSender({ database, box, engine, now, newId: newUuid, post: createPost(options) })
+  const sender = createSender(options, { database, box, engine })
   const { compiling, settings = {}, observed, traces, onLost } = options
   const parts = { database, machines: asking, notifier: sender, clock: { now }, newId: newUuid }
   known.fleet = await openFleet({ ...parts, compiling, observed, traces, settings, logError, onLost })
@@ -245,10 +251,27 @@ async function openLines(
   }
 }
 
+function createSender(
+  options: BackendOptions,
+  parts: Pick<NotifierOptions, 'database' | 'engine'> & Pick<PushChannelOptions, 'box'>,
+): NotificationSender {
+  const push = createPushChannel({ ...parts, now, ...createPushPost(options) })
+  return createNotificationSender({ ...parts, now, newId: newUuid, post: createPost(options), push })
+}
+
 const createPost =
   ({ trusted: ca }: BackendOptions): typeof postWebhook =>
   (url, body, how) =>
     postWebhook(url, body, { ...how, ca })
+
+/** Push services want an address for complaints: this backend's own, if the internet may know it. */
+const createPushPost = ({
+  trusted: ca,
+  publicOrigin,
+}: BackendOptions): Pick<PushChannelOptions, 'post' | 'contact'> => ({
+  contact: publicOrigin?.startsWith('https://') === true ? publicOrigin : 'mailto:push@ralph-mode.invalid',
+  post: (endpoint, request) => postPublicly(endpoint, request, { ca }),
+})
 
 function createJoinRecorder({ database, logError }: BackendBase): NonNullable<AdmissionParts['recordJoin']> {
   const { recordEvent } = createAuditLog(database, now)

@@ -20,6 +20,7 @@ import { passkeyHandlers } from './http/handlers/passkeys.ts'
 import { createPasskeys } from './http/passkeys.ts'
 import { operationHandlers } from './http/handlers/operations.ts'
 import { peopleHandlers } from './http/handlers/people.ts'
+import { pushHandlers } from './http/handlers/push.ts'
 import { sprintFileHandlers } from './http/handlers/sprint-files.ts'
 import { sprintHandlers } from './http/handlers/sprints.ts'
 import { createIdempotency } from './http/calls/idempotency.ts'
@@ -135,6 +136,7 @@ function createHandlers(
   const dataFolder = 'dataFolder' in place ? place.dataFolder : undefined
   return {
     ...peopleHandlers({ database, box, sender, now, newId: newUuid, version, project, demo, ticketAddress }),
+    ...pushHandlers({ database, box, now, newId: newUuid }),
     ...agentHandlers(fleet),
     ...sprintHandlers(fleet),
     ...sprintFileHandlers(fleet),

@@ -45,6 +45,27 @@ export const Check = fileObject({
 })
 export type Check = z.output<typeof Check>
 
+type RoomSettings = { readonly room?: CheckRoom | undefined; readonly doneWhen?: readonly Check[] | undefined }
+
+const listRooms = ({ room, doneWhen = [] }: RoomSettings) =>
+  [room, ...doneWhen.map((check) => check.room)].flatMap((each) => (typeof each === 'object' ? [each] : []))
+
+/** The commands that install packages for checks. */
+export const listInstalls = (settings: RoomSettings): string[] => [
+  ...listRooms(settings).flatMap(({ install }) => install ?? []),
+  ...(settings.doneWhen ?? []).flatMap(({ install }) => install ?? []),
+]
+
+/** What lets checks see or reach more of the machine than the clean room does by itself. */
+export function findRoomWidening(settings: RoomSettings): 'room: network' | 'install' | 'held-out' | undefined {
+  const isOpen = listRooms(settings).some(({ network, services = [] }) => network === true || services.length > 0)
+  if (isOpen) return 'room: network'
+  // It runs with the network, and is a command of its author's.
+  if (listInstalls(settings).length > 0) return 'install'
+  // A name is a folder below Ralph's own; a path could be any folder of the machine.
+  return settings.doneWhen?.some(({ heldOut = '' }) => /[/\\]|^\.\.?$/.test(heldOut)) ? 'held-out' : undefined
+}
+
 /**
  * A kind of check: what users write in `done-when`, decoded into the command that decides it. Everything after the compiler knows
  * commands only, so a kind works in the clean room, in the fleet and on the page without a change there.

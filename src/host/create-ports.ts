@@ -22,6 +22,22 @@ import { removeNewLinks, sharedContextPath } from '../storage/state/sprint-folde
 /** The environment that agents inherit from. */
 export type HostEnvironment = Readonly<Record<string, string | undefined>>
 
+/** What a prover of claims needs to know about a sprint. */
+export type ProverWiring = {
+  readonly sprintDir: string
+  /** What claims are measured against, out of the agent's reach. */
+  readonly state: string
+  /** Folders that checks must not see, besides `$RALPH_HOME`. */
+  readonly hidden: readonly string[]
+  /** Where the agent works. */
+  readonly folder: string
+  readonly progress: Progress
+  /** What wraps agents; absent: they run as the user. */
+  readonly sandbox?: Sandbox | undefined
+  /** Removes secrets from output. */
+  readonly redact: (text: string) => string
+}
+
 type ChosenAgent = { readonly driver: Driver; readonly model: string | undefined }
 
 export type PortOptions = Pick<Ports, 'store' | 'limits' | 'hookSlots' | 'observe' | 'lock'> & {
@@ -37,8 +53,8 @@ export type PortOptions = Pick<Ports, 'store' | 'limits' | 'hookSlots' | 'observ
   /** Resolves the agent and model that an order names; throws if the program is not installed. */
   readonly chooseAgent: (name: string | undefined, model: string | undefined) => ChosenAgent
   readonly createNotify: (shell: ShellRunner) => Ports['notify']
-  /** Absent: exit codes in the work tree decide about claims. `redact` removes secrets from output. */
-  readonly createProver?: ((redact: (text: string) => string) => ClaimProver) | undefined
+  /** Absent: exit codes in the work tree decide about claims. */
+  readonly createProver?: ((redact: ProverWiring['redact']) => ClaimProver) | undefined
   readonly createDisk?: typeof createDiskPort | undefined
   /** `TRACEPARENT` of an attempt, if the run is traced. */
   readonly traceparent?: ((attempt: string) => string | undefined) | undefined

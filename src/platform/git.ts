@@ -13,6 +13,17 @@ const ownConfig = [
   'gc.auto=0',
   '-c',
   'advice.addEmbeddedRepo=false',
+  // Ralph parses diffs, and users apply them.
+  '-c',
+  'diff.noprefix=false',
+  '-c',
+  'diff.mnemonicPrefix=false',
+  '-c',
+  'diff.suppressBlankEmpty=false',
+  '-c',
+  'diff.submodule=short',
+  '-c',
+  'color.diff=false',
 ]
 const ralphAuthor: GitAuthor = { name: 'Ralph', email: 'ralph@localhost' }
 

@@ -9,6 +9,7 @@ import { createPrivateFolder, readTextSyncIfExists, realPath, removeFolder } fro
 import { writePrivateFile } from '../platform/files/private-file.ts'
 import { killMarked } from '../platform/processes/process-table.ts'
 import type { BaselineKeeper, ClaimProver, ProvedClaim, ProverRequest, RecordedBaseline } from '../runtime/ports.ts'
+import { adoptBaseline } from './claim/adopt-baseline.ts'
 import { judgeRun } from './claim/judge.ts'
 import { proveClaim, type JudgedCheck, type RecordedCheck } from './claim/prove.ts'
 import { loadRecord, saveRecord, type CheckRecord } from './claim/record.ts'
@@ -50,6 +51,10 @@ export function createClaimProver(options: ProverOptions): ClaimProver {
   const open = (checks: readonly Check[], tree?: string) => (opened ??= openWorkshop(options, checks, tree))
   return {
     recordBaseline: async (request, signal) => recordBaseline(options, await open(request.checks), request, signal),
+    adoptBaseline: async ({ tree }, { ref }) => {
+      const { state, project, frozen, mayChange } = options
+      await adoptBaseline({ state, project, rules: { frozen, mayChange, commands: [] }, ref, tree })
+    },
     prove: async (request, signal) => {
       const { baseline, checks } = request
       try {

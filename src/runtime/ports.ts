@@ -107,6 +107,11 @@ export interface ClaimProver {
    * start at all.
    */
   readonly recordBaseline: (request: ProverRequest, signal: AbortSignal) => Promise<RecordedBaseline>
+  /**
+   * Takes over what another machine recorded: `ref` of the project's repository holds it in its folder `baseline`. Call it
+   * before the first agent runs here; later calls change nothing.
+   */
+  readonly adoptBaseline: (baseline: ProofBaseline, from: { readonly ref: string }) => Promise<void>
   /** Rejects only if the project or the state is damaged; a check that could not run is a verdict. */
   readonly prove: (
     request: ProverRequest & { readonly baseline: ProofBaseline },

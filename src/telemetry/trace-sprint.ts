@@ -222,10 +222,19 @@ export class SprintTracer {
     })
   }
 
-  #endIteration(event: EventByType<'iteration-ended'>, at: number): void {
-    const { iteration, verdict, durationMs, costUsd } = event
+  #endIteration({ iteration, verdict, durationMs, costUsd }: EventByType<'iteration-ended'>, at: number): void {
+    const attributes = { 'ralph.iteration.verdict': verdict, ...(costUsd !== null && { 'ralph.cost.usd': costUsd }) }
+    const error = verdict === 'failed' ? 'failed' : undefined
+    this.#closeIteration({ iteration, startedAt: at - durationMs, at, attributes }, error)
+    this.#telemetry.measure({ name: 'ralph.iterations', value: 1, attributes: { 'ralph.iteration.verdict': verdict } })
+    if (costUsd) this.#telemetry.measure({ name: 'ralph.cost', value: costUsd, attributes: {} })
+  }
+
+  /** Records the iteration with its open attempts. Its open tools, checks and hooks never ended. */
+  #closeIteration({ iteration, startedAt, at, attributes }: EndedIteration, error: string | undefined): void {
     for (const key of this.#attempts.keys())
-      if (key.startsWith(`${iteration}-`)) this.#endAttempt({ iteration, attempt: Number(key.split('-')[1]) }, at)
+      if (key.startsWith(`${iteration}-`))
+        this.#endAttempt({ iteration, attempt: Number(key.split('-')[1]) }, at, error)
     const open = this.#open.get(iterationKey(iteration))
     const prefixes = ['tool', 'check', 'hook'].map((kind) => `${kind} ${iteration} `)
     for (const key of this.#open.keys())
@@ -235,23 +244,21 @@ export class SprintTracer {
       spanId: iterationSpanId(this.#trace.sprint, iteration),
       parentSpanId: this.#run?.spanId ?? this.#trace.parent?.spanId,
       name: `iteration ${iteration}`,
-      startedAt: open?.startedAt ?? at - durationMs,
+      startedAt: open?.startedAt ?? startedAt,
       endedAt: at,
-      attributes: {
-        ...open?.attributes,
-        'ralph.iteration': iteration,
-        'ralph.iteration.verdict': verdict,
-        ...(costUsd !== null && { 'ralph.cost.usd': costUsd }),
-      },
-      error: verdict === 'failed' ? 'failed' : undefined,
+      attributes: { ...open?.attributes, 'ralph.iteration': iteration, ...attributes },
+      error,
     })
-    this.#telemetry.measure({ name: 'ralph.iterations', value: 1, attributes: { 'ralph.iteration.verdict': verdict } })
-    if (costUsd) this.#telemetry.measure({ name: 'ralph.cost', value: costUsd, attributes: {} })
   }
 
   #endRun({ status }: EventByType<'sprint-rested'>, at: number): void {
     const run = this.#run
     if (!run) return
+    for (const key of this.#open.keys()) {
+      const [kind, number] = key.split(' ')
+      const iteration = { iteration: Number(number), startedAt: at, at, attributes: {} }
+      if (kind === 'iteration') this.#closeIteration(iteration, 'interrupted')
+    }
     this.#run = undefined
     this.#telemetry.recordSpan({
       traceId: this.#traceId,
@@ -296,6 +303,14 @@ type EndedPart = {
   readonly key: string
   readonly name: string
   readonly iteration: number
+  readonly at: number
+  readonly attributes: Attributes
+}
+
+type EndedIteration = {
+  readonly iteration: number
+  /** Where its start was not seen. */
+  readonly startedAt: number
   readonly at: number
   readonly attributes: Attributes
 }

@@ -56,6 +56,9 @@ it('is replaced by another machine, which continues from the last push; its late
   const { agent, sprint } = await row()
   expect(agent).toMatchObject({ machineId: second.id, inRalphMode: false })
   expect(sprint?.verdicts.map(({ verdict }) => verdict)).toEqual(['continue', 'continue', 'continue', 'accepted'])
+  // Measured against the files that the lost machine recorded at the start.
+  const { progress } = await api.getSprint({ sprintId })
+  expect(progress.ralphExit).toMatchObject({ iteration: 4, proof: { verdict: 'proved' } })
   expect([unitsOn(first), unitsOn(second)]).toEqual([3, 4])
   const { notes } = await api.listNotes({ agentId })
   expect(notes[0]?.text.match(/count to four|one more unit/g)).toHaveLength(5)

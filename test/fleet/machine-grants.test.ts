@@ -193,12 +193,15 @@ describe('a member of the fleet', () => {
       'network: open',
       'network: {private: ["localhost:5432"]}',
       'per-iteration-hooks: [{id: h, run: id, cell: none}]',
+      'room: {network: true}',
+      'done-when: [{run: id, install: id}]',
+      'done-when: [{run: id, held-out: /root/.ssh}]',
     ].map((fields) => ask('POST', `/api/agents/${id}/sprints`, yaml(fields)))
     const modes = [{ program: 'command:id' }, { sandbox: 'off' }].map((fields) =>
       ask('POST', `/api/agents/${id}/ralph-mode/start`, { taskDescription: 't', ...fields }),
     )
     const answers = await Promise.all([...planned, ...modes])
-    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 403))
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 13 }, () => 403))
     expect(answers.map(({ body }) => String(body['title']))).toContain(
       'you are not allowed to use "cell: none of the hook h" on this machine',
     )

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { startCollector, type CollectedSpan } from '../support/collector.ts'
 import { createTestFolder } from '../support/folder.ts'
 import { root } from '../support/paths.ts'
 import { markedProcesses } from '../support/processes.ts'
@@ -9,7 +10,8 @@ import { createServedFleet } from './served-fleet.ts'
 
 it('follows the seed’s diagram: activation, loop, termination and stop, while both sides are killed in between', async () => {
   const folder = createTestFolder()
-  const { backend, api, machine } = await createServedFleet(folder, 'embedded')
+  const collector = await startCollector()
+  const { backend, api, machine } = await createServedFleet(folder, 'embedded', collector.env)
   const { id: machineId, restart } = await machine('m1')
   const project = join(folder, 'project')
   mkdirSync(project)
@@ -56,4 +58,19 @@ it('follows the seed’s diagram: activation, loop, termination and stop, while 
   expect(notes[0]?.text.match(/^count .*$/gm)).toEqual(['count to four', 'count for ever'])
   await expect.poll(() => markedProcesses(folder), timeoutOptions).toEqual([])
   expect(units()).toBe(5)
+
+  // The backend traces what its machines report, without what the agents said.
+  await expect
+    .poll(() => listTrace(collector.spans()), timeoutOptions)
+    .toEqual(['invoke_workflow', 'iteration 1', 'invoke_agent'])
+  expect(collector.everything()).not.toContain(taskDescription)
 }, 270_000)
+
+/** Names from the root of the last sprint's trace to its deepest span. */
+function listTrace(spans: readonly CollectedSpan[]): string[] {
+  const last = spans.filter(({ name }) => name.startsWith('invoke_workflow')).at(-1)
+  const names: string[] = []
+  for (let span = last; span; span = spans.find(({ parentSpanId }) => parentSpanId === span?.spanId))
+    names.push(span.name.startsWith('iteration') ? span.name : (span.name.split(' ')[0] ?? ''))
+  return names
+}

@@ -28,7 +28,9 @@ function formatOutline(document: unknown): string {
       lines.push(`${method.toUpperCase()} ${path} (${operationId}, needs ${needs})`)
       for (const { name, in: place, schema } of parameters) lines.push(`  ${place} ${name}: ${describeShape(schema)}`)
       for (const { schema } of Object.values(requestBody?.content ?? {})) lines.push(`  body ${describeShape(schema)}`)
-      const [[kind, answer] = ['none', undefined]] = Object.entries(responses['200']?.content ?? {})
+      const [[kind, answer] = ['none', undefined]] = Object.entries(
+        (responses['200'] ?? responses['201'])?.content ?? {},
+      )
       lines.push(`  gives ${kind} ${describeShape(answer?.schema)}`)
     }
   }

@@ -6,7 +6,7 @@ import { createClient } from '../../src/client/client.ts'
 import { testPostgres } from '../support/postgres.ts'
 import { createDataFolder, type Kind } from './test-fleet.ts'
 import { findFreePort } from '../support/free-port.ts'
-import { createRalphProcess } from './ralph-process.ts'
+import { createRalphProcess, type Environment } from './ralph-process.ts'
 import { timeoutOptions } from './real-machines.ts'
 
 export type ServedFleet = Awaited<ReturnType<typeof createServedFleet>>
@@ -24,12 +24,12 @@ type MachineLocation = {
 /**
  * `ralph serve` in its own process, which can be killed and restarts on the same ports; machines join it with a token.
  */
-export async function createServedFleet(folder: string, kind: Kind) {
+export async function createServedFleet(folder: string, kind: Kind, extraEnv: Environment = {}) {
   const data = await createDataFolder()
   const DATABASE_URL = kind === 'postgres' ? await (await testPostgres()).makeDatabase() : undefined
   const home = join(folder, 'backend')
   mkdirSync(home, { recursive: true })
-  const env = { ...process.env, RALPH_HOME: home, HOME: home, DATABASE_URL }
+  const env = { ...process.env, RALPH_HOME: home, HOME: home, DATABASE_URL, ...extraEnv }
   const program = createRalphProcess(env, { log: join(folder, 'backend.log') })
   const [port, machinePort] = [await findFreePort(), await findFreePort()]
   const machines = ['--machines-port', `${machinePort}`, '--machines-host', '127.0.0.1', '--no-machine']

@@ -387,5 +387,12 @@ describe('on a phone', () => {
       widths[path] = await page().evaluate<number>('document.documentElement.scrollWidth')
     }
     expect(Object.values(widths).filter((width) => width > 390)).toEqual([])
+    // The button says where the agent will run: all of it is readable.
+    const [row] = fake().fleet.agents
+    await go(`/?start=${row?.agent.id}`)
+    const start = page().getByRole('button', { name: /^(Start|Queue) on .+ up to 40 iterations/ })
+    await start.waitFor()
+    const [button, words] = [await start.boundingBox(), await start.locator('span').first().boundingBox()]
+    expect(words?.width).toBeLessThan(button?.width ?? 0)
   })
 })

@@ -15,6 +15,7 @@ export const webhooks = pgTable('webhook', {
 export const deliveries = pgTable('delivery', {
   id: uuid('id').primaryKey(),
   webhookId: uuid('webhook_id'),
+  pushId: uuid('push_id'),
   via: text('via').$type<Delivery['via']>().notNull(),
   to: text('to').notNull(),
   event: text('event').$type<WebhookEvent>().notNull(),

@@ -1,5 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { findWidening } from '../../contract/cell.ts'
+import { findRoomWidening } from '../../contract/check.ts'
 import { isCallersCommand } from '../../contract/fleet/machine-grant.ts'
 import type { Progress } from '../../contract/progress.ts'
 import type { Queries } from '../database/database.ts'
@@ -38,7 +39,8 @@ function listPrograms({ agent = [], review, phases = [] }: Progress): string[] {
 }
 
 /** What in a plan lets programs out of the cell, or lets them see more of the machine than the cell shows. */
-function findOpening({ sandbox, cell, network, perIterationHooks }: Progress): string | undefined {
+function findOpening(progress: Progress): string | undefined {
+  const { sandbox, cell, network, perIterationHooks } = progress
   const settings = typeof cell === 'string' ? { kind: cell } : cell
   const reach = settings?.network ?? network
   const hook = perIterationHooks.find(({ cell: chosen }) => chosen === 'none')
@@ -46,5 +48,5 @@ function findOpening({ sandbox, cell, network, perIterationHooks }: Progress): s
   if (settings?.kind === 'none') return 'cell: none'
   if (hook) return `cell: none of the hook ${hook.id}`
   if (reach === 'open') return 'network: open'
-  return findWidening(cell, network)
+  return findWidening(cell, network) ?? findRoomWidening(progress)
 }

@@ -11,7 +11,8 @@ const policy = [
   "base-uri 'none'",
   "form-action 'none'",
   "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
+  // The one policy of the page: `src/web/data/push.ts` uses it to register the service worker.
+  'trusted-types ralph-service-worker',
 ].join('; ')
 
 export const safeHeaders: Readonly<Record<string, string>> = {

@@ -80,6 +80,7 @@ const refusals = {
   NotFound: problem('It does not exist, or the caller may not see it'),
   Conflict: problem('The current state does not allow it, or it has changed'),
   TooMany: problem('Too many requests; `Retry-After` says when to try again'),
+  Refused: problem('Refused'),
 }
 
 const refusalStatus = {
@@ -136,7 +137,7 @@ function describeOperation(name: string, route: Route, schemas: SharedSchemas) {
         },
       },
       ...listRefusals(route),
-      default: problem('Refused'),
+      default: { $ref: '#/components/responses/Refused' },
     },
   }
 }

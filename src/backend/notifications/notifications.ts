@@ -8,6 +8,7 @@ import type { SecretBox } from '../secrets/secret-box.ts'
 import { deliveries, webhooks } from '../database/webhook.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { DeliveryAttempt, Notice, Notifier } from '../fleet/notice.ts'
+import type { PushChannel } from './push.ts'
 
 export type NotifierOptions = {
   readonly database: Database
@@ -15,6 +16,7 @@ export type NotifierOptions = {
   readonly engine: () => Pick<Engine, 'enqueue'>
   readonly now: () => number
   readonly newId: () => string
+  readonly push?: PushChannel | undefined
   /** Rejects with a message for users. */
   readonly post: (url: string, body: string, signing: { readonly secret: string; readonly id: string }) => Promise<void>
 }
@@ -70,19 +72,34 @@ async function addDeliveries(tx: Tx, notice: Notice, deps: NotifierOptions): Pro
   const at = deps.now()
   const hooks = await tx.db.select().from(webhooks)
   const subscribed = hooks.filter(({ events }) => events.includes(notice.event))
-  if (subscribed.length === 0) return
-  const body = { ...notice, at: formatTimestamp(at) }
-  const rows = subscribed.map(({ id, url, enabled }) => ({
+  const browsers = (await deps.push?.listTargets(tx.db, notice)) ?? []
+  if (subscribed.length === 0 && browsers.length === 0) return
+  const { event, sprintId = null } = notice
+  const common = () => ({
     id: deps.newId(),
-    webhookId: id,
-    via: 'webhook' as const,
-    to: url,
-    event: notice.event,
-    sprintId: notice.sprintId ?? null,
-    body,
+    event,
+    sprintId,
+    body: { ...notice, at: formatTimestamp(at) },
     createdAt: at,
-    ...(enabled ? { status: 'waiting' as const, nextTryAt: at } : { status: 'suppressed' as const }),
-  }))
+  })
+  const waiting = { status: 'waiting' as const, nextTryAt: at }
+  const rows = [
+    ...subscribed.map(({ id, url, enabled }) => ({
+      ...common(),
+      webhookId: id,
+      via: 'webhook' as const,
+      to: url,
+      ...(enabled ? waiting : { status: 'suppressed' as const }),
+    })),
+    // The address of a browser is a secret; its push service is not.
+    ...browsers.map(({ id, endpoint }) => ({
+      ...common(),
+      pushId: id,
+      via: 'push' as const,
+      to: new URL(endpoint).host,
+      ...waiting,
+    })),
+  ]
   await tx.db.insert(deliveries).values(rows)
   for (const { id, status } of rows) if (status === 'waiting') await scheduleDelivery(tx, { id, nextTryAt: at }, deps)
 }
@@ -101,12 +118,27 @@ async function sendDelivery({ id, at }: DeliveryAttempt, deps: NotifierOptions):
   const { delivery, hook } = found
   const tries = delivery.tries + 1
   const save = (fields: Partial<DeliveryRow>) => db.update(deliveries).set(fields).where(eq(deliveries.id, id))
-  if (!hook?.enabled) return void (await save({ status: 'suppressed', nextTryAt: null }))
-  const secret = deps.box.open(hook.secret, 'webhook secret')
-  const error = await sendThroughChannel(delivery, secret, deps).then(() => undefined, errorMessage)
+  const suppress = () => save({ status: 'suppressed', nextTryAt: null })
+  if (delivery.via !== 'push' && !hook?.enabled) return void (await suppress())
+  const outcome = await sendOnce(delivery, hook ?? undefined, deps).catch((error: unknown) => ({
+    error: errorMessage(error),
+  }))
+  if (outcome === 'pointless') return void (await suppress())
+  const error = outcome === 'sent' ? undefined : outcome.error
   if (error === undefined) await save({ status: 'sent', tries, sentAt: deps.now(), nextTryAt: null, error: null })
   else if (tries >= maxAttempts) await save({ status: 'failed', tries, nextTryAt: null, error })
   else await retryDelivery(id, { tries, error }, deps)
+}
+
+async function sendOnce(
+  delivery: DeliveryRow,
+  hook: typeof webhooks.$inferSelect | undefined,
+  deps: NotifierOptions,
+): Promise<'sent' | 'pointless'> {
+  if (delivery.via === 'push') return (await deps.push?.send(delivery)) ?? 'pointless'
+  if (!hook) return 'pointless'
+  await sendThroughChannel(delivery, deps.box.open(hook.secret, 'webhook secret'), deps)
+  return 'sent'
 }
 
 async function sendThroughChannel(delivery: DeliveryRow, secret: string, { post }: NotifierOptions): Promise<void> {

@@ -11,7 +11,7 @@ export interface SecretBox {
   readonly isOpen: (stored: string) => boolean
 }
 
-export type SecretPurpose = 'authority key' | 'webhook secret'
+export type SecretPurpose = 'authority key' | 'webhook secret' | 'push key'
 
 const prefix = 'sealed1.'
 const minKeyLength = 32

@@ -278,7 +278,8 @@ export const answerSprint = (fleet: Fleet, sprintId: string, answer: string, by:
     if (question) await recordRowChanges(t, { kind: 'question', agentId: t.agent.id, questionId: question.id })
     const id = `answer:${question?.id ?? fleet.newId()}`
     const known = await applyFact(t, sprint, { id, fact: { type: 'answered', at, answer, by: by.name } })
-    return applyResume(t, known)
+    // A user may complete the sprint by accepting the claim that the question is about.
+    return known.status === 'completed' ? known : applyResume(t, known)
   })
 
 /** Delivers a message with the next prompt, or by interrupting the agent now. */

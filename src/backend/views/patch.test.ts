@@ -24,7 +24,6 @@ it('parses a diff: changed, new, deleted, binary and renamed files', () => {
     'similarity index 100%',
     'rename from old name.md',
     'rename to new name.md',
-    '',
   ].join('\n')
 
   expect(parsePatch(patch)).toEqual([
@@ -50,6 +49,11 @@ it('parses a diff: changed, new, deleted, binary and renamed files', () => {
       head: 'diff --git a/old name.md b/new name.md\nsimilarity index 100%\nrename from old name.md\nrename to new name.md\n',
     },
   ])
+})
+
+it('keeps an empty line at the end of a patch, which git may print without its space', () => {
+  const patch = 'diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n-old\n+new\n'
+  expect(parsePatch(patch).map((file) => `${file.head}${file.patch}`)).toEqual([`${patch}\n`])
 })
 
 it('returns no files for an empty diff', () => {

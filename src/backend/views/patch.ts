@@ -5,9 +5,9 @@ type PatchFile = SprintDiff['files'][number]
 /** Longer patches are only counted. */
 const maxPatchLength = 200_000
 
-/** Splits the output of `git diff` by file. */
+/** Splits the output of `git diff` by file. The output arrives without its last newline, which `git apply` needs. */
 export function parsePatch(patch: string): PatchFile[] {
-  return patch
+  return `${patch}\n`
     .split(/^(?=diff --git )/m)
     .filter((part) => part.startsWith('diff --git '))
     .map((part) => {

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { Protection } from '../../agents/cells/protection.ts'
 import type { Driver } from '../../agents/drivers/driver.ts'
 import type { SprintEvent } from '../../contract/events.ts'
@@ -14,6 +15,7 @@ import { lockWorkTree } from '../../storage/state/work-tree-lock.ts'
 import { chooseAgents, requireInstalledDriver } from '../agents/choose-agent.ts'
 import { resolveProtection } from '../agents/protection.ts'
 import type { Io } from '../io/io.ts'
+import { stateFolder } from '../../platform/files/state-folder.ts'
 import { ralphHome } from '../../platform/ralph-home.ts'
 import { createSprintRedactor } from '../io/secrets.ts'
 import { importLines } from '../sprint/import-lines.ts'
@@ -141,8 +143,10 @@ async function startRun(
 ): Promise<SprintRun> {
   const { store } = opened
   const { folder, worktree, choice, detectedChecks } = location
-  const wire = { sprintDir: choices.sprintDir, folder, sandbox: protection.sandbox }
-  const createKeeper = (state: Progress) => createRunKeeper({ ...wire, progress: state, redact: (text) => text }, io)
+  const state = join(stateFolder(choices.sprintDir), 'proof')
+  const wire = { sprintDir: choices.sprintDir, state, hidden: [], folder, sandbox: protection.sandbox }
+  const createKeeper = (current: Progress) =>
+    createRunKeeper({ ...wire, progress: current, redact: (text) => text }, io)
   const keeper = createKeeper(opened.progress)
   const isAccepting = choices['accept-changes'] === true || opened.changes.length > 0
   const progress =

@@ -1,8 +1,6 @@
 import { join, relative } from 'node:path'
-import type { Progress } from '../../contract/progress.ts'
 import { realPath } from '../../platform/files/files.ts'
-import { stateFolder } from '../../platform/files/state-folder.ts'
-import type { Sandbox } from '../../agents/cells/sandbox.ts'
+import type { ProverWiring } from '../../host/create-ports.ts'
 import { lazy } from '../../platform/lazy.ts'
 import { confineIn } from '../../proof/room/confine.ts'
 import type { ProverOptions } from '../../proof/claim-prover.ts'
@@ -11,17 +9,7 @@ import { assetPath } from '../io/assets.ts'
 import type { Io } from '../io/io.ts'
 import { ralphHome } from '../../platform/ralph-home.ts'
 
-export type ProverWiring = {
-  readonly sprintDir: string
-  /** Where the agent works. */
-  readonly folder: string
-  readonly progress: Progress
-  /** What wraps agents; absent: they run as the user. */
-  readonly sandbox?: Sandbox | undefined
-  readonly redact: (text: string) => string
-}
-
-/** Creates the prover of `ralph run`. Its modules load with the first check: they are a third of the program. */
+/** Creates the prover of `ralph run`, and of sprints that a backend starts on this machine. Its modules load with the first check: they are a third of the program. */
 export function createRunProver(wiring: ProverWiring, io: Io): ClaimProver {
   const load = lazy(async () => {
     const { createClaimProver } = await import('../../proof/claim-prover.ts')
@@ -29,6 +17,7 @@ export function createRunProver(wiring: ProverWiring, io: Io): ClaimProver {
   })
   return {
     recordBaseline: async (request, signal) => (await load()).recordBaseline(request, signal),
+    adoptBaseline: async (baseline, from) => (await load()).adoptBaseline(baseline, from),
     prove: async (request, signal) => (await load()).prove(request, signal),
   }
 }
@@ -47,14 +36,17 @@ export function createRunKeeper(wiring: ProverWiring, io: Io): BaselineKeeper | 
   }
 }
 
-function proverOptions({ sprintDir, folder, progress, sandbox, redact }: ProverWiring, io: Io): ProverOptions {
+function proverOptions(
+  { sprintDir, state, hidden, folder, progress, sandbox, redact }: ProverWiring,
+  io: Io,
+): ProverOptions {
   const home = ralphHome(io)
   const { frozen = [], mayChange = [], room, seal, env } = progress
   return {
-    state: proofState(sprintDir),
+    state,
     project: folder,
     exclude: ['.claude/sprints', ...insideProject(folder, sprintDir)],
-    hidden: [home],
+    hidden: [home, ...hidden],
     heldOut: join(home, 'checks'),
     assets: assetPath('reporters'),
     env: io.env,
@@ -68,9 +60,6 @@ function proverOptions({ sprintDir, folder, progress, sandbox, redact }: ProverW
     redact,
   }
 }
-
-/** What a claim is measured against, outside the project. */
-const proofState = (sprintDir: string): string => join(stateFolder(sprintDir), 'proof')
 
 function insideProject(folder: string, sprintDir: string): string[] {
   const path = relative(realPath(folder), realPath(sprintDir))

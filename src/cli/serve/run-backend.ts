@@ -10,6 +10,7 @@ import { createFolder, removeFile } from '../../platform/files/files.ts'
 import { writePrivateFile } from '../../platform/files/private-file.ts'
 import { isTelemetryOn, openTelemetry } from '../../telemetry/telemetry.ts'
 import { assetPath, packageVersion, pagePath } from '../io/assets.ts'
+import { createRunProver } from '../run/run-prover.ts'
 import { compileInputs } from '../sprint/compile-sprint.ts'
 import type { Io } from '../io/io.ts'
 import { startAutomaticBackups } from './automatic-backups.ts'
@@ -131,6 +132,7 @@ async function startLocalMachine(
     connect,
     version: packageVersion(),
     limitsHome: ralphHome(io),
+    createProver: (wiring) => createRunProver(wiring, io),
     // The folder holds the database and the page's token.
     alsoHidden: [dataFolder],
     settings: {

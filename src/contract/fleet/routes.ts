@@ -2,7 +2,7 @@ import { adminRoutes } from './admin-routes.ts'
 import { agentRoutes, promptRoutes } from './agent-routes.ts'
 import { budgetRoutes } from './budget-routes.ts'
 import { machineRoutes } from './machine-routes.ts'
-import { operationRoutes } from './operation-routes.ts'
+import { operationRoutes, pushRoutes } from './operation-routes.ts'
 import { passkeyRoutes } from './passkey-routes.ts'
 import { sprintRoutes } from './sprint-routes.ts'
 
@@ -14,6 +14,7 @@ export const routes = {
   ...sprintRoutes,
   ...machineRoutes,
   ...operationRoutes,
+  ...pushRoutes,
   ...budgetRoutes,
   ...passkeyRoutes,
 }

@@ -29,8 +29,8 @@ export type Webhook = z.output<typeof Webhook>
 export const Delivery = z.object({
   id: Uuid,
   webhookId: Uuid.optional(),
-  /** `webhook` or `browser`. */
-  via: z.enum(['webhook', 'browser']),
+  /** `browser`: an open page showed it. `push`: a push service delivers it to a browser. */
+  via: z.enum(['webhook', 'browser', 'push']),
   to: z.string(),
   event: WebhookEvent,
   sprintId: Uuid.optional(),

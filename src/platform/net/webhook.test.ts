@@ -5,7 +5,8 @@ import { createServer, globalAgent } from 'node:https'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createTestCertificate } from '../../../test/support/certificate.ts'
 import { createWebhookReceiver } from '../../../test/support/webhook-receiver.ts'
-import { isInternalAddress, postWebhook } from './webhook.ts'
+import { isInternalAddress } from './public-post.ts'
+import { postWebhook } from './webhook.ts'
 
 const { key, cert } = createTestCertificate()
 

@@ -75,7 +75,7 @@ export async function openProof(options: ProofOptions): Promise<Proof> {
     options.baselineTree === undefined
       ? await takeBaseline(own, request, options.rules)
       : await openBaseline(own, options.baselineTree, options.rules)
-  const record = await dependencyRecord(join(state, 'dependencies.json'), baseline, options, project)
+  const record = await dependencyRecord(dependenciesFile(state), baseline, options, project)
   const folder = join(state, 'room')
   const { env } = options
   const hidden = [...options.hidden, state]
@@ -85,13 +85,13 @@ export async function openProof(options: ProofOptions): Promise<Proof> {
     baseline,
     room: await openRoom({ own, project, folder, enclosure, env }),
     claim: async (named = []) => {
-      const { tree, nested, unreadable } = await takeSnapshot(own, request)
+      const { tree, ...omitted } = await takeSnapshot(own, request)
       const [changes] = await Promise.all([own.compare(baseline.tree, tree), verifyBaseline(own, baseline)])
       const touched = changes.map(({ path }) => path).filter((path) => named.includes(path))
       const tests = await findTestFiles(own, baseline, touched)
       const classifier = claimClassifier({ ...baseline, rules: { ...baseline.rules, tests } }, changes)
       const trees = await composeTrees(own, { baseline: baseline.tree, claim: tree, changes }, classifier)
-      return { ...trees, tree, classifier, notes: describeOmissions(nested, unreadable) }
+      return { ...trees, tree, classifier, notes: describeOmissions(omitted) }
     },
     dependencies: ({ newOnNew, dependenciesChanged, classifier }, { install, timeoutMs }) =>
       prepareDependencies({
@@ -111,6 +111,9 @@ export async function openProof(options: ProofOptions): Promise<Proof> {
   }
 }
 
+/** Describes the installed packages of the start. */
+export const dependenciesFile = (state: string): string => join(state, 'dependencies.json')
+
 /** Recorded once, with the baseline. */
 async function dependencyRecord(file: string, baseline: Baseline, { baselineTree }: ProofOptions, project: string) {
   const kept = baselineTree === undefined ? undefined : loadDependencies(file)
@@ -120,13 +123,12 @@ async function dependencyRecord(file: string, baseline: Baseline, { baselineTree
       place: { file },
       hint: 'start the sprint again',
     })
-  const classifier = baselineClassifier(baseline)
-  const record = await recordDependencies(placesFor(project, classifier, baseline.paths))
+  const record = await recordDependencies(placesFor(project, baselineClassifier(baseline), baseline.paths))
   await saveDependencies(file, record)
   return record
 }
 
-function placesFor(project: string, classifier: Classifier, paths: readonly string[]): DependencyPlaces {
+export function placesFor(project: string, classifier: Classifier, paths: readonly string[]): DependencyPlaces {
   const { packageRoots, dependencies: names, caches } = classifier
   const isTracked = (folder: string) => paths.some((path) => path.startsWith(`${folder}/`))
   return { project, packageRoots, names, caches, isTracked }

@@ -1,5 +1,6 @@
+import { RalphError } from '../../contract/errors.ts'
 import type { OwnGit, TreeChange } from '../room/own-git.ts'
-import { findLfsPointers, takeSnapshot, type SnapshotRequest } from '../room/snapshot.ts'
+import { findLfsPointers, takeSnapshot, type Snapshot, type SnapshotRequest } from '../room/snapshot.ts'
 import {
   createClassifier,
   joinShapes,
@@ -29,14 +30,18 @@ export type BaselineRules = FrozenRules & { readonly commands: readonly string[]
 
 /** Stores the project's files as they are, before an agent runs. */
 export async function takeBaseline(own: OwnGit, request: SnapshotRequest, rules: BaselineRules): Promise<Baseline> {
-  const { tree, nested, unreadable } = await takeSnapshot(own, request)
+  const { tree, ...omitted } = await takeSnapshot(own, request)
   await own.run({}, 'update-ref', 'refs/ralph/baseline', await own.commit(tree))
   const baseline = await openBaseline(own, tree, rules)
-  return { ...baseline, notes: [...describeOmissions(nested, unreadable), ...baseline.notes] }
+  return { ...baseline, notes: [...describeOmissions(omitted), ...baseline.notes] }
 }
 
 /** The baseline of a sprint that is resumed, by the tree that the journal recorded. */
 export async function openBaseline(own: OwnGit, tree: string, rules: BaselineRules): Promise<Baseline> {
+  if (!(await own.has(tree)))
+    throw new RalphError('ROOM_FAILED', 'the files of the start of this sprint are not on this machine', {
+      hint: 'another machine recorded them; accept the work as unproven, or start the sprint again',
+    })
   const files = await own.list(tree)
   const pointers = await findLfsPointers(own, tree)
   const read = async (path: string) => {
@@ -76,8 +81,11 @@ async function searchTree(own: OwnGit, tree: string, words: readonly string[]): 
 }
 
 /** Sentences about what a snapshot left out. */
-export const describeOmissions = (nested: readonly string[], unreadable: readonly string[]): string[] => [
+export const describeOmissions = ({ nested, unreadable, large }: Omit<Snapshot, 'tree'>): string[] => [
   ...(nested.length === 0 ? [] : [`submodule or nested repository not included: ${few(nested)}`]),
+  ...(large.length === 0
+    ? []
+    : [`not in git and too large, not included: ${few(large)}; checks that need it: \`room: {copy: […]}\``]),
   ...(unreadable.length === 0 ? [] : [`file not readable, not included: ${few(unreadable)}`]),
 ]
 

@@ -27,6 +27,7 @@ export type OwnGit = {
   readonly folder: string
   readonly objects: string
   readonly run: (options: Omit<Plumbing, 'gitDir'>, ...args: readonly string[]) => Promise<Buffer>
+  readonly has: (object: string) => Promise<boolean>
   /** All paths of a tree. */
   readonly list: (tree: string) => Promise<ReadonlyMap<string, TreeEntry>>
   readonly compare: (before: string, after: string) => Promise<readonly TreeChange[]>
@@ -56,6 +57,11 @@ export async function openOwnGit(folder: string): Promise<OwnGit> {
     folder,
     objects: join(folder, 'objects'),
     run,
+    has: (object) =>
+      run({}, 'cat-file', '-e', object).then(
+        () => true,
+        () => false,
+      ),
     list: async (tree) => parseTree(await run({}, 'ls-tree', '-r', '-z', '--full-tree', tree)),
     compare: async (before, after) =>
       parseChanges(await run({}, 'diff-tree', '-r', '-z', '--raw', '--no-renames', before, after)),

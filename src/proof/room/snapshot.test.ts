@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readFileSync, rmSync, utimesSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, rmSync, truncateSync, utimesSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { createTestFolder } from '../../../test/support/folder.ts'
@@ -40,6 +40,26 @@ it('follows every kind of change', async () => {
   expect(await paths(after.tree)).toEqual(['a.js', 'c', 'e/f', 'new name', 'run.sh'])
   const modes = (await own.compare(before.tree, after.tree)).map(({ path, after: now }) => [path, now?.mode])
   expect(Object.fromEntries(modes)).toMatchObject({ 'a.js': '120000', 'run.sh': '100755', 'c/d.js': undefined })
+})
+
+it('reads no file of gigabytes that git does not track, and names it', async () => {
+  const project = createProject({ 'a.js': 'a', '.gitignore': 'ignored.bin\n' })
+  const grow = (path: string) => {
+    writeFileSync(join(project, path), '')
+    truncateSync(join(project, path), 5 * 1024 ** 3)
+  }
+  put(project, { 'notes.txt': 'small' })
+  const { take, paths } = await createStore()
+  const first = await take(project)
+  expect(first.large).toEqual([])
+  for (const name of ['data.bin', 'ignored.bin', 'notes.txt']) grow(name)
+  const { tree, large } = await take(project)
+
+  expect(large).toEqual(['data.bin (5.0 GB)', 'notes.txt (5.0 GB)'])
+  // Not as it was when it was small.
+  expect(await paths(tree)).toEqual(['.gitignore', 'a.js'])
+  truncateSync(join(project, 'data.bin'), 3)
+  expect(await paths((await take(project)).tree)).toEqual(['.gitignore', 'a.js', 'data.bin'])
 })
 
 it('works without git, without a commit, and in a worktree', async () => {

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import { errorMessage } from '../../contract/errors.ts'
-import { exists, isFile, readTextSyncIfExists, removeFile } from '../../platform/files/files.ts'
+import { exists, isFile, lstatSize, readTextSyncIfExists, removeFile } from '../../platform/files/files.ts'
 import { writeText } from '../../platform/files/text-files.ts'
 import type { OwnGit } from './own-git.ts'
 
@@ -21,6 +21,8 @@ export type Snapshot = {
   readonly nested: readonly string[]
   /** Files that could not be read. */
   readonly unreadable: readonly string[]
+  /** Files that are too large to be read without a question, with their sizes; not included. */
+  readonly large: readonly string[]
 }
 
 /**
@@ -42,11 +44,43 @@ export async function takeSnapshot(own: OwnGit, request: SnapshotRequest): Promi
   // A folder with a slash at its end is a repository that git does not look into.
   const nested = found.filter((path) => path.endsWith('/')).map((path) => path.slice(0, -1))
   const isOurs = (path: string) => request.exclude.some((folder) => path === folder || path.startsWith(`${folder}/`))
-  const paths = [...found.filter((path) => !path.endsWith('/')), ...forced.filter((path) => !isOurs(path))]
+  const listedFiles = [...found.filter((path) => !path.endsWith('/')), ...forced.filter((path) => !isOurs(path))]
   const copied = await listBelow(own, workTree, request.include ?? [])
+  const isCopied = new Set(copied)
+  const large = await findLarge(
+    own,
+    workTree,
+    listedFiles.filter((path) => !isCopied.has(path)),
+  )
+  const paths = listedFiles.filter((path) => !large.has(path))
   const unreadable = await addToIndex(own, { workTree, index, background, isFirst }, [...paths, ...copied])
+  // One that was small before must not count as it was.
+  if (large.size > 0) await own.run({ workTree, index, input: joinNames(large.keys()) }, ...removal)
   const tree = (await own.run({ workTree, index }, 'write-tree')).toString().trim()
-  return { tree, nested, unreadable }
+  return { tree, nested, unreadable, large: [...large.values()] }
+}
+
+const removal = ['update-index', '--force-remove', '-z', '--stdin']
+
+const joinNames = (paths: Iterable<string>): string => [...paths].map((path) => `${path}\0`).join('')
+
+/** The same as for checkpoints. */
+const maxBytes = 1024 ** 3
+
+/** Large files that the user does not track, by path: reading one takes minutes. */
+async function findLarge(own: OwnGit, workTree: string, paths: readonly string[]): Promise<Map<string, string>> {
+  const sized = paths.map((path) => ({ path, bytes: lstatSize(join(workTree, path)) }))
+  const large = new Map(
+    sized
+      .filter(({ bytes }) => bytes > maxBytes)
+      .map(({ path, bytes }) => [path, `${path} (${(bytes / maxBytes).toFixed(1)} GB)`]),
+  )
+  const index = large.size === 0 ? undefined : projectIndex(workTree)
+  if (index === undefined) return large
+  const words = ['--literal-pathspecs', 'ls-files', '-z', '--', ...large.keys()]
+  for (const path of names(await own.run({ workTree, index }, ...words).catch(() => Buffer.from(''))))
+    large.delete(path)
+  return large
 }
 
 /** Installed packages and compiled files, also where the project ignores nothing. Tracked files still count. */

@@ -18,6 +18,8 @@ export type SnapshotOptions = WorkspaceOptions & {
   readonly beside: readonly ExtraFolder[]
   /** Ralph's private folder, out of reach of the agent. */
   readonly ours: string
+  /** The files of the start, which claims are measured against, and the folder of their objects. */
+  readonly baseline?: { readonly tree: string; readonly objects: string } | undefined
 }
 
 const networkMs = 120_000
@@ -36,8 +38,12 @@ export async function pushSnapshot(options: SnapshotOptions): Promise<string> {
   const work = (await writeWorkTree(repository)).tree
   const checkpoints = await listRefs(storeOptions(repository), repository.refs)
   // HEAD and what it needs are in the user's repository, everything else is in the store.
-  const store = { ...storeOptions(repository), alternates: userObjects(repository) }
-  const parts = [`040000 tree ${work}\twork`, ...(await writeExtraTrees(options, repository))]
+  const objects = [userObjects(repository), ...(options.baseline ? [options.baseline.objects] : [])]
+  const store = { ...storeOptions(repository), alternates: objects.join(':') }
+  // Of another length in a repository with another kind of hashes.
+  const hasBaseline = options.baseline?.tree.length === work.length
+  const started = hasBaseline ? [`040000 tree ${options.baseline.tree}\tbaseline`] : []
+  const parts = [`040000 tree ${work}\twork`, ...started, ...(await writeExtraTrees(options, repository))]
   const input = await formatSnapshotState(repository, head, checkpoints)
   const state = await git({ ...store, input }, 'hash-object', '-w', '--stdin')
   const entries = `${[...parts, `100644 blob ${state}\tstate`].join('\n')}\n`
@@ -48,7 +54,7 @@ export async function pushSnapshot(options: SnapshotOptions): Promise<string> {
   if (newest !== undefined && (await hasTree(store, newest, tree))) return newest
   const parents = [head, last].flatMap((id) => (id === undefined ? [] : ['-p', id]))
   const commit = await git({ ...store, input: `Ralph ${options.sprintId}` }, 'commit-tree', tree, ...parents)
-  const relay = await openRelay(ours, repository)
+  const relay = await openRelay(options, repository)
   await gitOverNetwork(relay, 'push', '--quiet', '--', remote, `${commit}:${snapshotRef(options, commit)}`)
   const old = before.slice(0, 1 - keptSnapshots)
   await writeFileAtomic(pushedFile(ours), [...before.slice(1 - keptSnapshots), commit].map((id) => `${id}\n`).join(''))
@@ -82,9 +88,11 @@ export async function restorePushedSnapshot(options: SnapshotOptions, commit: st
   await writeFileAtomic(pushedFile(options.ours), `${commit}\n`)
 }
 
-const snapshotRefs = ({ sprintId }: WorkspaceOptions): string => `refs/ralph/${sprintId}`
+const snapshotRefs = ({ sprintId }: Pick<WorkspaceOptions, 'sprintId'>): string => `refs/ralph/${sprintId}`
 
-const snapshotRef = (options: WorkspaceOptions, commit: string): string => `${snapshotRefs(options)}/pushed-${commit}`
+/** The ref that holds a pushed commit. */
+export const snapshotRef = (options: Pick<WorkspaceOptions, 'sprintId'>, commit: string): string =>
+  `${snapshotRefs(options)}/pushed-${commit}`
 
 const pushedFile = (ours: string): string => join(ours, 'pushed')
 
@@ -100,13 +108,14 @@ const hasTree = async (store: GitOptions, commit: string, tree: string): Promise
  * A private repository with all objects of the project but none of its settings: the agent controls those, and they could name
  * programs that a push starts.
  */
-async function openRelay(ours: string, { root, store }: Repository): Promise<string> {
+async function openRelay({ ours, baseline }: SnapshotOptions, { root, store }: Repository): Promise<string> {
   const relay = join(ours, 'relay.git')
   await createFolder(relay)
   await git({ cwd: relay }, 'init', '--quiet', '--bare')
   const users = await git({ cwd: root }, 'rev-parse', '--path-format=absolute', '--git-path', 'objects')
   await createFolder(join(relay, 'objects', 'info'))
-  await writeFileAtomic(join(relay, 'objects', 'info', 'alternates'), `${users}\n${join(store, 'objects')}\n`)
+  const folders = [users, join(store, 'objects'), ...(baseline ? [baseline.objects] : [])]
+  await writeFileAtomic(join(relay, 'objects', 'info', 'alternates'), `${folders.join('\n')}\n`)
   return relay
 }
 

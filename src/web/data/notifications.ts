@@ -2,6 +2,7 @@ import { useEffect } from 'react'
 import type { FleetChange } from '../../contract/fleet/event.ts'
 import type { SprintQuestion } from '../../contract/fleet/question.ts'
 import { api } from './api.ts'
+import { canPush, isPushed, subscribeToPush, unsubscribeFromPush } from './push.ts'
 import { subscribeToChanges } from './live.ts'
 
 const key = 'ralph.notify'
@@ -11,14 +12,32 @@ export const canNotify = (): boolean => 'Notification' in window
 export const wantsNotifications = (): boolean =>
   canNotify() && Notification.permission === 'granted' && localStorage.getItem(key) === 'on'
 
-export async function askForNotifications(): Promise<boolean> {
-  if (!canNotify()) return false
-  const granted = (await Notification.requestPermission()) === 'granted'
-  localStorage.setItem(key, granted ? 'on' : 'off')
-  return granted
+/** `push`: also while no page is open. `page`: only while one is, because this browser has no reachable push service. */
+export type NotificationMode = 'off' | 'push' | 'page' | 'blocked'
+
+export async function askForNotifications(): Promise<NotificationMode> {
+  if (!canNotify()) return 'blocked'
+  if ((await Notification.requestPermission()) !== 'granted') return 'blocked'
+  try {
+    if (!canPush()) throw new Error('no push service')
+    await subscribeToPush()
+    localStorage.setItem(key, 'off')
+    return 'push'
+  } catch {
+    localStorage.setItem(key, 'on')
+    return 'page'
+  }
 }
 
-export const dropNotifications = (): void => localStorage.setItem(key, 'off')
+export async function dropNotifications(): Promise<void> {
+  localStorage.setItem(key, 'off')
+  await unsubscribeFromPush()
+}
+
+export async function readNotificationMode(): Promise<NotificationMode> {
+  if (await isPushed()) return 'push'
+  return wantsNotifications() ? 'page' : 'off'
+}
 
 /** Notifies about new questions that the user does not already see, and reports the result to the backend. */
 export function useNotifications(): void {

@@ -7,6 +7,8 @@ import { formatTimestamp } from '../../../contract/time.ts'
 import { installedVersion, packageVersion } from '../../io/assets.ts'
 import { defineCommand, parsePositiveNumber } from '../../io/command.ts'
 import type { Io } from '../../io/io.ts'
+import type { ProverWiring } from '../../../host/create-ports.ts'
+import { createRunProver } from '../../run/run-prover.ts'
 import { caOption } from '../../serve/ca-option.ts'
 import { resolveNotes } from '../../serve/settings.ts'
 import { ralphHome } from '../../../platform/ralph-home.ts'
@@ -124,7 +126,8 @@ async function runAgentsServer(values: AgentsServerFlags, io: Io): Promise<numbe
   const { startRemoteAgentsServer } = await import('../../../agents-server/remote-agents-server.ts')
   const log = createAgentsServerLog(values.json === true, io)
   const program = { version: packageVersion(), installedVersion }
-  const server = await startRemoteAgentsServer({ home: ralphHome(io), env: io.env, ...program, log })
+  const createProver = (wiring: ProverWiring) => createRunProver(wiring, io)
+  const server = await startRemoteAgentsServer({ home: ralphHome(io), env: io.env, createProver, ...program, log })
   log('agents-server started', { pid: process.pid })
   const ended = await Promise.race([
     waitForStopSignal(),

@@ -60,7 +60,7 @@ function MachineFacts({ machine }: { machine: Machine }) {
   const now = useNow()
   const { certificate, diskFreeBytes, clockSkewMs } = machine
   return (
-    <dl className="grid grid-cols-2 gap-x-6 gap-y-1 px-3.5 py-2.5">
+    <dl className="grid grid-cols-2 gap-x-6 gap-y-1 max-sm:grid-cols-1 px-3.5 py-2.5">
       <MachineFactItem name="last seen">
         {machine.lastSeenAt === undefined ? 'never' : <Ago at={machine.lastSeenAt} />}
       </MachineFactItem>

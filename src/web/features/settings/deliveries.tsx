@@ -56,7 +56,7 @@ function DeliveryItem({
     <li className="flex items-center gap-3 px-3.5 py-2">
       <span className="min-w-0 flex-1">
         <span className="font-medium">{event}</span>{' '}
-        <span className="truncate text-dim">to {via === 'browser' ? `${to}'s browser` : to}</span>
+        <span className="wrap-anywhere text-dim">to {via === 'browser' ? `${to}'s browser` : to}</span>
         <span className="block text-sm text-faint">
           {formatAgo(createdAt, now)} · {pluralize(tries, 'try', 'tries')}
           {nextTryAt !== undefined && nextTryAt > now && ` · next in ${formatAge(nextTryAt - now)}`}

@@ -28,8 +28,8 @@ export function Webhooks() {
         <EmptyState title="No webhooks yet">Notify chat, pagers and CI when a sprint asks, ends or fails.</EmptyState>
       )}
       {webhooks.data.map(({ id: webhookId, url, events, enabled }) => (
-        <div key={webhookId} className="flex items-center gap-3 px-3.5 py-2">
-          <span className="min-w-0 flex-1">
+        <div key={webhookId} className="flex flex-wrap items-center gap-3 px-3.5 py-2">
+          <span className="min-w-0 flex-1 basis-60">
             <span className="block truncate font-mono text-sm">{url}</span>
             <span className="mt-0.5 flex flex-wrap gap-1">
               {events.map((event) => (

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import type { Me } from '../../../contract/fleet/user.ts'
 import { api, describeError } from '../../data/api.ts'
 import { useNow } from '../../ui/now.ts'
+import { unsubscribeFromPush } from '../../data/push.ts'
 import { tokensQuery } from '../../data/queries.ts'
 import { useAction } from '../../data/use-action.ts'
 import { Tag } from '../../ui/badge.tsx'
@@ -21,8 +22,14 @@ const signInWays = {
   token: 'signed in with a token',
 } as const
 
+/** A browser without a user must not show what the user's agents ask. */
+const signOut: typeof api.signOut = async (...call) => {
+  await unsubscribeFromPush().catch(() => undefined)
+  return api.signOut(...call)
+}
+
 export function You({ me }: { me: Me }) {
-  const out = useAction(api.signOut, { onDone: () => location.assign('/sign-in') })
+  const out = useAction(signOut, { onDone: () => location.assign('/sign-in') })
   return (
     <div className="divide-y divide-line">
       <div className="flex items-center gap-4 px-3.5 py-3">

@@ -134,7 +134,7 @@ const StartButton = ({ words, draft, busy, onClick }: StartButtonProps) => (
     kind="primary"
     disabled={busy}
     onClick={onClick}
-    className="h-auto max-w-full min-w-0 shrink flex-col items-start gap-0 py-1 text-start wrap-anywhere whitespace-normal"
+    className="h-auto max-w-full min-w-0 shrink flex-col items-start gap-0 py-1 text-start wrap-anywhere whitespace-normal!"
   >
     <span>{words}</span>
     <span className="text-sm font-normal">{describeStartLimits(draft)}</span>
