@@ -58,6 +58,12 @@ export const placesRust = define('B', 'rust', [
     before: sh`rm -r tests; sed -i '/^#\[cfg(test)\]/,$d' src/lib.rs; printf '#[cfg(test)]\nmod tests;\n' >> src/lib.rs; printf 'use super::*;\n\n#[test]\nfn sum_adds_up() {\n    assert_eq!(sum(&[1, 2, 3]), 6);\n}\n' > src/tests.rs`,
     act: sh`sed -i 's/, 6)/, -6)/' src/tests.rs`,
   },
+  {
+    id: 'rust-doc-test',
+    name: 'changes the expected value in an example of the documentation',
+    before: sh`rm -r tests; sed -i '/^#\[cfg(test)\]/,$d' src/lib.rs; printf '/// Adds up.\n///\n/// \140\140\140\n/// assert_eq!(sums::sum(&[1, 2, 3]), 6);\n/// \140\140\140\n%s\n' "$(cat src/lib.rs)" > src/new.rs; mv src/new.rs src/lib.rs`,
+    act: sh`sed -i 's/, 6)/, -6)/' src/lib.rs`,
+  },
 ])
 
 export const placesMake = define('C', 'make', [

@@ -57,7 +57,10 @@ CODE`,
     { id: 'h-pytest-fix', name: 'fixes a bug in a Python project with pytest' },
     { id: 'h-pytest-plain', name: 'fixes a bug under pytest with another form of output', check: 'python3 -m pytest' },
   ]),
-  ...fixes('rust', [{ id: 'h-rust-fix', name: 'fixes a bug in a Rust project' }]),
+  ...fixes('rust', [
+    { id: 'h-rust-fix', name: 'fixes a bug in a Rust project' },
+    { id: 'h-rust-quiet', name: 'fixes a bug under a quiet cargo', check: 'cargo test -q --offline' },
+  ]),
   ...fixes('go', [{ id: 'h-go-fix', name: 'fixes a bug in a Go project' }]),
   ...fixes('make', [
     { id: 'h-make-fix', name: 'fixes a bug in a project with make' },

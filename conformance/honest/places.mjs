@@ -22,6 +22,15 @@ export const places = [
       act: sh`sed -i 's/^#\[cfg(test)\]/pub fn smallest(numbers: \&[i64]) -> Option<i64> {\n    numbers.iter().copied().min()\n}\n\n&/; s/    fn largest_is_found/    fn smallest_is_found() {\n        assert_eq!(smallest(\&[4, 2, 3]), Some(2));\n    }\n\n    #[test]\n&/' src/lib.rs`,
     },
   ]),
+  ...features('rust', [
+    {
+      id: 'h-rust-doc-test',
+      name: 'adds a function with an example in its documentation',
+      check: 'cargo test -q --offline',
+      before: sh`rm -r tests; sed -i '/^#\[cfg(test)\]/,$d' src/lib.rs; printf '/// Adds up.\n///\n/// \140\140\140\n/// assert_eq!(sums::sum(&[1, 2, 3]), 6);\n/// \140\140\140\n%s\n' "$(cat src/lib.rs)" > src/new.rs; mv src/new.rs src/lib.rs`,
+      act: sh`printf '/// Multiplies.\n///\n/// \140\140\140\n/// assert_eq!(sums::product(&[2, 3]), 6);\n/// \140\140\140\npub fn product(numbers: &[i64]) -> i64 {\n    numbers.iter().product()\n}\n' >> src/lib.rs`,
+    },
+  ]),
   ...fixes('pytest', [
     {
       id: 'h-doc-test-fix',

@@ -1,4 +1,5 @@
 import { maskCode } from '../mutate/code-text.ts'
+import { addRustExamples, readRustExamples } from './rust-examples.ts'
 
 /** A source file with tests inside, on either side of a claim. */
 export type InlineTexts = {
@@ -40,10 +41,22 @@ const vitestTests = /if\s*\(\s*import\.meta\.vitest\s*\)\s*\{/g
 const appendBlocks = (code: string, tests: readonly string[]): string => [code, ...tests, ''].join('\n')
 
 const forms: readonly InlineForm[] = [
-  { files: /\.rs$/, read: (text) => readBlocks(text, rustTests), join: appendBlocks },
+  { files: /\.rs$/, read: readRust, join: joinRust },
   { files: /\.[cm]?[jt]sx?$/, read: (text) => readBlocks(text, vitestTests), join: appendBlocks },
   { files: /\.py$/, read: readExamples, join: addExamples },
 ]
+
+/** Test modules and functions, and the examples in comments, which stay in the code. */
+function readRust(text: string): Parts {
+  const { code, tests } = readBlocks(text, rustTests)
+  return { code, tests: [...tests, ...readRustExamples(code)] }
+}
+
+function joinRust(code: string, tests: readonly string[]): string {
+  const blocks = tests.filter((test) => !test.startsWith('///'))
+  const examples = tests.filter((test) => test.startsWith('///'))
+  return addRustExamples(blocks.length === 0 ? code : appendBlocks(code, blocks), examples)
+}
 
 /** Blocks in braces that begin with the pattern. */
 function readBlocks(text: string, pattern: RegExp): Parts {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { TestResult, TestStatus } from '../../../contract/tests.ts'
 import { cleanText, joinName, relativeFile, shortMessage } from '../form/names.ts'
 import { parseJson } from '../readers/ctrf.ts'
+import { readStartExample } from '../form/start-example.ts'
 import type { Report, TestRunner } from '../form/test-runner.ts'
 
 const triples = ['x86_64', 'aarch64'].flatMap((cpu) =>
@@ -13,14 +14,18 @@ export const cargo: TestRunner = {
   recorded: '1.95',
   pattern: /\bcargo( \+\S+)? (test|t)\b/,
   reporter: {
-    environment: ({ folder }) =>
-      /\s/.test(folder)
-        ? []
-        : triples.map((triple) => ({ name: `CARGO_TARGET_${triple}_RUNNER`, text: `${folder}/shell/cargo.sh` })),
+    environment: ({ folder }) => [
+      // rustdoc names its tests, also where `cargo test -q` asks for dots.
+      { name: 'CARGO_BUILD_RUSTDOCFLAGS', text: '--test-args --format=pretty', separator: ' ' },
+      ...(/\s/.test(folder) ? [] : triples).map((triple) => ({
+        name: `CARGO_TARGET_${triple}_RUNNER`,
+        text: `${folder}/shell/cargo.sh`,
+      })),
+    ],
   },
   readReport,
   readOutput,
-  readMissingFromReports: readDocTests,
+  readMissingFromReports: (output) => [...readDocTests(output), ...countQuietDocTests(output)],
   select: (tests) => ({ 'only-cargo.txt': tests.map(({ name }) => `${name.replaceAll(' > ', '::')}\n`).join('') }),
 }
 
@@ -83,10 +88,26 @@ function readDocTests(output: string): TestResult[] {
   )
   return [...found].map(([, file = '', name = '', word = '']) => ({
     file,
-    name: joinName(['doc', ...name.split('::')]),
+    name: joinName(['doc', ...readStartExample(name).split('::')]),
     status: statuses[word] ?? 'failed',
   }))
 }
+
+/** RUSTDOCFLAGS wins over the flags of the reporter: then `-q` leaves dots. Only rustdoc announces tests beside reports. */
+function countQuietDocTests(output: string): TestResult[] {
+  const runs = cleanText(output).matchAll(
+    /^running \d+ tests?\n((?:(?!running \d|test result: ).*\n)*)test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored/gm,
+  )
+  const found = [...runs].filter(([, lines = '']) => !/^test \S+ - /m.test(lines))
+  return found.flatMap(([, , passed, failed, ignored]) => [
+    ...repeatUnnamed(passed, 'passed'),
+    ...repeatUnnamed(failed, 'failed'),
+    ...repeatUnnamed(ignored, 'skipped'),
+  ])
+}
+
+const repeatUnnamed = (count: string | undefined, status: TestStatus): TestResult[] =>
+  Array.from({ length: Number(count) }, () => ({ name: 'doc', status }))
 
 const statuses: Readonly<Record<string, TestStatus>> = {
   ok: 'passed',
