@@ -316,7 +316,7 @@ async function exchangeInventory(line: Line, parts: ServerParts): Promise<void> 
     await parts.agents.release(agentId)
   }
   if (moved.length > 0) parts.log('other machines have taken over agents', { moved })
-  parts.uploader.begin(line, stored)
+  parts.uploader.connect(line, stored)
   parts.lease.setReconciled(true)
   parts.onLine?.(line)
   parts.log('connected')

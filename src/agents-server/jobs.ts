@@ -20,7 +20,7 @@ import type { LocalAgent, LocalAgents } from './local-agents.ts'
 import { createAgentPorts, agentSprintFolder } from './agent-ports.ts'
 import type { HostEnvironment, ProverWiring } from '../host/create-ports.ts'
 import type { DiskMailbox } from './disk-mailbox.ts'
-import { writeTaskLock } from './notes.ts'
+import { readReportedLock } from './notes.ts'
 import type { MachinePolicy } from './policy.ts'
 import { pushWork } from './push-work.ts'
 import { runTextPrompt, textPromptAttempt } from './text-prompt.ts'
@@ -138,7 +138,7 @@ async function runPrompt(job: MachineJob, body: RequestBody<'prompt'>, parts: Jo
   const { pushed, ...ended } = await parts.promptSlots(() => executePrompt(job, body, parts))
   const agent = parts.agents.find(agentId)
   const isNotes = body.asked.kind === 'order' && isNotesProtocol(body.asked.protocol)
-  const lock = agent && isNotes ? { lock: await writeTaskLock(agent.notes) } : {}
+  const lock = agent && isNotes ? { lock: await readReportedLock(agent.notes) } : {}
   const reported = {
     promptId,
     agentId,

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { RalphError, errorMessage } from '../contract/errors.ts'
-import type { TaskLockState as WireLock } from '../contract/fleet/machine-messages.ts'
+import type { TaskLockState } from '../contract/fleet/machine-messages.ts'
 import { formatTimestamp } from '../contract/time.ts'
 import { lockName, outcomeName } from '../loop/ways/notes/notes-prompt.ts'
 import type { LockState } from '../loop/core/way.ts'
@@ -33,8 +33,8 @@ export const notesFolder = (configured: string, agent: string): string =>
 /** Where the agents of Ariana kept their notes. */
 export const arianaNotes = (userHome: string): string => join(userHome, '.ariana-ralph-notes')
 
-/** A new agent starts with the notes of Ariana, if there are any. They stay where they are; their lock means nothing here. */
-async function takeOverNotes(folder: string, earlier: string): Promise<void> {
+/** A new agent starts with a copy of Ariana's notes, if there are any, without their lock. */
+async function copyEarlierNotes(folder: string, earlier: string): Promise<void> {
   if (folder === earlier || exists(folder) || !exists(join(earlier, readme))) return
   await createFolder(join(folder, '..'))
   await copyFolder(earlier, folder)
@@ -46,7 +46,7 @@ async function takeOverNotes(folder: string, earlier: string): Promise<void> {
  * program to start with.
  */
 export async function prepareNotes(folder: string, task: string, now: number, earlier?: string): Promise<void> {
-  if (earlier !== undefined) await takeOverNotes(folder, earlier)
+  if (earlier !== undefined) await copyEarlierNotes(folder, earlier)
   await createFolder(folder)
   const before = readPlainText(join(folder, readme))
   const isWritten = before !== undefined && findLastTask(before) === task.trim()
@@ -130,8 +130,8 @@ async function readLockState(folder: string): Promise<LockState> {
   return { exists: false, outcome: word.toLowerCase() === 'stuck' ? 'stuck' : 'done', text: text.trim() }
 }
 
-/** The same for the wire, where a failure is an answer too. */
-export async function writeTaskLock(folder: string): Promise<WireLock> {
+/** The state of the lock as the machine reports it to the backend, which expects a reply also if the lock cannot be read. */
+export async function readReportedLock(folder: string): Promise<TaskLockState> {
   try {
     const lock = await readLockState(folder)
     if (lock.exists) return { state: 'present' }
@@ -146,11 +146,11 @@ export async function readNotes(folder: string) {
   const names = exists(folder) ? (await listFolder(folder)).filter((name) => name.endsWith('.md')).toSorted() : []
   const notes = await Promise.all(
     names.slice(0, maxNotes).map(async (name) => {
-      const facts = await statFile(join(folder, name))
+      const stat = await statFile(join(folder, name))
       // A link could point anywhere.
-      if (!facts || !isInsideFolder(realPath(join(folder, name)), realPath(folder))) return []
-      const text = facts.size <= maxNoteLength ? readPlainText(join(folder, name)) : undefined
-      return [{ name, size: facts.size, updatedAt: facts.changedAt, ...(text !== undefined && { text }) }]
+      if (!stat || !isInsideFolder(realPath(join(folder, name)), realPath(folder))) return []
+      const text = stat.size <= maxNoteLength ? readPlainText(join(folder, name)) : undefined
+      return [{ name, size: stat.size, updatedAt: stat.changedAt, ...(text !== undefined && { text }) }]
     }),
   )
   return notes.flat()

@@ -16,7 +16,7 @@ import { planFinish } from '../host/finish-sprint.ts'
 import { checkpointPlace } from './commands.ts'
 import type { LocalAgent, LocalAgents } from './local-agents.ts'
 import type { Jobs } from './jobs.ts'
-import { writeTaskLock, readNotes } from './notes.ts'
+import { readReportedLock, readNotes } from './notes.ts'
 import type { MachinePolicy } from './policy.ts'
 import { inspectProgram } from './programs.ts'
 import { isInsideFolder } from './workspaces.ts'
@@ -40,7 +40,7 @@ const maxWholeBytes = 16 * 1024 * 1024
 export function createQueryHandlers({ agents, jobs, home, env, limits, policy }: QueryParts): QueryHandlers {
   return {
     'ralph-mode-check-lock': async ({ agentId }) => {
-      const lock = await writeTaskLock(agents.requireReady(agentId).notes)
+      const lock = await readReportedLock(agents.requireReady(agentId).notes)
       if (lock.state === 'unreadable')
         throw new RalphError('FILE_UNREADABLE', `the notes cannot be read: ${lock.reason}`)
       return { ...success, exists: lock.state === 'present', lock }

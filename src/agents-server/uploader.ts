@@ -9,18 +9,16 @@ const debounceMs = 30
 const deadlineMs = 30_000
 
 export interface Uploader {
-  /** The line is up, and the backend has reported the last stored event of each agent. */
-  readonly begin: (line: Line, stored: Readonly<Record<string, number>>) => void
+  /** Uploads through this line from now on. `stored` has the number of the last event that the backend has, per agent. */
+  readonly connect: (line: Line, stored: Readonly<Record<string, number>>) => void
+  /** Uploads the events of this agent too. */
   readonly add: (agent: LocalAgent) => void
 }
 
-/**
- * Sends the events of all agents in order: the next batch when the previous one is stored. Unsent events wait on the
- * disk.
- */
+/** Sends the events of each agent in order: the next batch once the backend has stored the previous one. Unsent events stay on disk. */
 export function openUploader(): Uploader {
   const stored = new Map<string, number>()
-  const wakes = new Map<string, () => void>()
+  const sendByAgent = new Map<string, () => void>()
   let line: Line | undefined
 
   const send = async (agent: LocalAgent) => {
@@ -43,36 +41,36 @@ export function openUploader(): Uploader {
     }
   }
   return {
-    begin: (next, known) => {
+    connect: (next, storedByAgent) => {
       line = next
-      for (const [agentId, upTo] of Object.entries(known)) stored.set(agentId, upTo)
-      for (const [agentId, wake] of wakes) {
+      for (const [agentId, upTo] of Object.entries(storedByAgent)) stored.set(agentId, upTo)
+      for (const [agentId, sendEvents] of sendByAgent) {
         if (!stored.has(agentId)) stored.set(agentId, 0)
-        wake()
+        sendEvents()
       }
       void next.closed.then(() => (line = line === next ? undefined : line))
     },
     add: (agent) => {
-      if (wakes.has(agent.agentId)) return
-      const wake = coalesce(
+      if (sendByAgent.has(agent.agentId)) return
+      const sendEvents = coalesce(
         () => send(agent),
         () => {},
       )
-      wakes.set(agent.agentId, wake)
+      sendByAgent.set(agent.agentId, sendEvents)
       if (line && !stored.has(agent.agentId)) stored.set(agent.agentId, 0)
-      agent.events.onMore(wake)
+      agent.events.onMore(sendEvents)
     },
   }
 }
 
-/** As many events as fit into one message. */
+/** The first events, as many as fit into one message; at least one. */
 function takeFittingEvents<T>(events: readonly T[]): T[] {
-  let room = maxCharacters
-  const taken: T[] = []
+  let remaining = maxCharacters
+  const batch: T[] = []
   for (const event of events) {
-    room -= JSON.stringify(event).length
-    if (room < 0 && taken.length > 0) break
-    taken.push(event)
+    remaining -= JSON.stringify(event).length
+    if (remaining < 0 && batch.length > 0) break
+    batch.push(event)
   }
-  return taken
+  return batch
 }

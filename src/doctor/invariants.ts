@@ -183,12 +183,16 @@ function checkSteps({ dynamicSteps: before, stats }: Progress, to: Progress, com
 function checkHookTasks(before: readonly HookTask[], after: readonly HookTask[]): Finding[] {
   if (before === after) return []
   const findings: Finding[] = []
-  const [old, now] = [new Set(before), new Set(after)]
-  const changed = after.filter((task) => !old.has(task))
+  // Old tasks are dropped at the start, so the rest moves by as many places.
+  const [first] = after
+  const moved = first === undefined ? 0 : Math.max(0, before.indexOf(first))
+  const gone = new Set(before.filter((task, index) => task !== after[index - moved]))
+  const now = after.filter((task, index) => task !== before[index + moved])
+  const changed = now.filter((task) => !gone.has(task))
   if (changed.some((task) => after.filter(isSame(task)).length > 1))
     findings.push(broken('I14', 'a hook is there twice for the same iteration'))
-  for (const task of before) {
-    if (now.has(task)) continue
+  for (const task of gone) {
+    if (now.includes(task)) continue
     const later = changed.find(isSame(task))
     if (task.status === 'running' ? !later : later && later.status !== task.status) {
       findings.push(broken('I14', `hook ${formatHookTask(task)} was ${task.status} and is ${later?.status ?? 'gone'}`))

@@ -42,6 +42,26 @@ describe('ralph finish', () => {
     expect(git('rev-list', '--count', 'HEAD')).toBe('2')
   })
 
+  it('says what is missing where the repository was deleted, or created again', async () => {
+    const { sprint, git } = await createRepository()
+    expect(await runGoal(sprint)).toMatchObject({ exitCode: 0 })
+    await rm(sprint.at('.git'), { recursive: true })
+    for (const how of [[], ['--commit'], ['--pr-body']]) {
+      const { exitCode, stderr } = await sprint.ralph('finish', ...how)
+      expect({ exitCode, stderr }).toEqual({
+        exitCode: 1,
+        stderr: expect.stringMatching(/GIT_FAILED {2}the repository was deleted.*"ralph diff"/),
+      })
+    }
+    git('init', '--quiet', '--initial-branch=main')
+    const { exitCode, stderr } = await sprint.ralph('finish', '--commit')
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 1,
+      stderr: expect.stringMatching(/GIT_FAILED .*does not have the commit that the sprint started from.*"ralph diff"/),
+    })
+    git('gc', '--quiet', '--prune=now')
+  })
+
   it('commits what the sprint changed and nothing else, and runs nothing that the agent planted', async () => {
     const planted = ['pre-commit', 'post-commit', 'reference-transaction', 'post-index-change', 'prepare-commit-msg']
     const plant = [

@@ -150,6 +150,17 @@ describe('a goal', () => {
     expect((await sprint.calls())[0]?.prompt).toContain('Make all tests pass')
   })
 
+  it('is read from stdin before a run in the background starts', async () => {
+    const sprint = await createProject({ answers: { '*': goalComplete } })
+    const terminal = inTerminal(sprint, ['run', '--goal', '-', '--detach', '--check', 'none'])
+    terminal.type('Make all tests pass\n\u0004')
+
+    expect(await terminal.ended).toBe(0)
+    await sprint.called(1)
+    expect((await sprint.calls())[0]?.prompt).toContain('Make all tests pass')
+    await waitUntil('the end', async () => (await sprint.ralph('status')).stdout.includes('completed'))
+  })
+
   it.each([
     ['a placeholder', ['run', 'todo'], /RALPH_MISSING_GOAL {2}the goal is still the placeholder/],
     ['one word that is no sprint', ['run', 'refactor'], /SPRINT_NOT_FOUND .*ralph run --goal "refactor"/],

@@ -1,6 +1,6 @@
 import { findProgram } from '../../platform/processes/programs.ts'
 import type { Cell, CellPlan, CellTools } from './cell.ts'
-import { launch } from './launcher.ts'
+import { wrapInLauncher } from './launcher.ts'
 import type { Mount } from './mounts.ts'
 import { firstLine, runProbe } from './probe.ts'
 
@@ -14,7 +14,7 @@ export const bubblewrap: Cell = {
     if (file === undefined) return { available: false, reason: 'bubblewrap is not installed' }
     const walls = [...namespaces, '--unshare-net', '--die-with-parent', '--cap-drop', 'ALL', '--ro-bind', '/', '/']
     const inside = ['--dev', '/dev', '--proc', '/proc', '--', 'true']
-    const [{ stdout: versionOutput }, tried, warned, noNested] = await Promise.all([
+    const [{ stdout: versionOutput }, tried, signalReset, noNested] = await Promise.all([
       runProbe(path, file, '--version'),
       runProbe(path, file, ...walls, ...inside),
       runProbe(path, 'env', '--default-signal=TERM', 'true'),
@@ -25,9 +25,9 @@ export const bubblewrap: Cell = {
     }
     const version = /\d+(?:\.\d+)+/.exec(versionOutput)?.[0] ?? 'of an unknown version'
     const options = noNested.code === 0 ? ['--disable-userns'] : []
-    return { available: true, version, tools: { file, canWarn: warned.code === 0, options } }
+    return { available: true, version, tools: { file, canResetSignals: signalReset.code === 0, options } }
   },
-  wrap: (command, plan, tools) => launch(bubblewrapCommand(plan, tools), command, plan, tools),
+  wrap: (command, plan, tools) => wrapInLauncher(bubblewrapCommand(plan, tools), command, plan, tools),
 }
 
 const namespaces = ['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try']

@@ -56,7 +56,7 @@ export type CellTools = {
   /** The program that creates the cell, e.g. `/usr/bin/bwrap`. */
   readonly file: string
   /** Whether `env --default-signal` works, so that a program inside receives TERM before it is killed. */
-  readonly canWarn: boolean
+  readonly canResetSignals: boolean
   /** More options that this version of the program supports. */
   readonly options: readonly string[]
   /** perl applies the system call filter for members that cannot. */

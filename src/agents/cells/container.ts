@@ -5,7 +5,7 @@ import { mountsBelow } from '../../platform/processes/mount-table.ts'
 import { findProgram } from '../../platform/processes/programs.ts'
 import type { Availability, Cell, CellPlan, CellTools, Command, Machine } from './cell.ts'
 import { findDevcontainer } from './devcontainer.ts'
-import { launch } from './launcher.ts'
+import { wrapInLauncher } from './launcher.ts'
 import { isWithin, type Mount } from './mounts.ts'
 import { firstLine, runProbe } from './probe.ts'
 
@@ -36,7 +36,7 @@ export const container: Cell = {
     const words = containerCommand(command, plan, tools)
     // Nothing outside needs the signals that the launcher keeps from the program: the first process passes them on.
     const folders = [...plan.folders, ...listScratchPlaces(plan)]
-    return launch(words, insideCommand(command), { ...plan, folders }, tools)
+    return wrapInLauncher(words, insideCommand(command), { ...plan, folders }, tools)
   },
   /** Not by its client alone: a container outlives that. */
   async end(name, { file, options, path = '' }) {
@@ -91,7 +91,7 @@ async function tryContainer(
   const tools: CellTools = {
     file,
     options,
-    canWarn: false,
+    canResetSignals: false,
     path: machine.path,
     perl: '/usr/bin/perl',
     container: { image, run: machine.container?.run ?? [] },

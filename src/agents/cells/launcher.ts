@@ -13,7 +13,7 @@ const launcher = `trap "" TERM INT HUP
 ralph_filter=$1; shift
 while [ "$1" != -- ]; do mkdir -p -m 700 "$1" || exit 126; shift; done; shift
 while [ "$1" != -- ]; do echo $$ >"$1" || exit 126; shift; done; shift
-ralph_warn() {
+ralph_pass_term() {
   read -r ralph_first ralph_others </proc/$ralph_cell/task/$ralph_cell/children
   read -r ralph_kids </proc/$ralph_first/task/$ralph_first/children
   for ralph_kid in $ralph_first $ralph_kids; do kill -s TERM -- -$ralph_kid; done 2>/dev/null
@@ -23,19 +23,28 @@ ralph_code=$({ { { cat | {
   exec 8<&0
   (exec "$@" <&8 3<"$ralph_filter" 4>&- 5>&- 6>&- 7>&- 8<&-) &
   ralph_cell=$!
-  trap ralph_warn TERM INT HUP
+  trap ralph_pass_term TERM INT HUP
   while :; do wait $ralph_cell; ralph_code=$?; kill -0 $ralph_cell 2>/dev/null || break; done
   echo $ralph_code >&7
 }; } 2>&1 1>&4 | cat >&6; } 4>&1 | cat >&5; } 7>&1)
 exit \${ralph_code:-126}
 `
 
-/** Restores the default handling of signals that the outer processes ignore. */
-const signalsBack = ['env', '--default-signal=TERM,INT,HUP']
+/** Restores the default handling of signals that the launcher ignores: a program inherits what its parent ignores. */
+const restoreSignals = ['env', '--default-signal=TERM,INT,HUP']
 
-/** `build` is the command of the member up to the program. */
-export function launch(build: readonly string[], command: Command, plan: CellPlan, { canWarn }: CellTools): Command {
-  const inside = [...(canWarn ? signalsBack : []), command.file, ...command.args]
-  const own = [plan.systemCallFilter ?? '/dev/null', ...plan.folders, '--', ...plan.cgroups, '--']
-  return { file: '/bin/sh', args: ['-c', launcher, 'ralph', ...own, ...build, ...inside], env: command.env }
+/** The command that runs `command` in a cell under the launcher. `cellCommand` builds the cell and expects a program at its end. */
+export function wrapInLauncher(
+  cellCommand: readonly string[],
+  command: Command,
+  plan: CellPlan,
+  { canResetSignals }: CellTools,
+): Command {
+  const inside = [...(canResetSignals ? restoreSignals : []), command.file, ...command.args]
+  const launcherArguments = [plan.systemCallFilter ?? '/dev/null', ...plan.folders, '--', ...plan.cgroups, '--']
+  return {
+    file: '/bin/sh',
+    args: ['-c', launcher, 'ralph', ...launcherArguments, ...cellCommand, ...inside],
+    env: command.env,
+  }
 }

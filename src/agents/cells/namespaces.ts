@@ -3,7 +3,7 @@ import { isFolder } from '../../platform/files/files.ts'
 import { mountFlags, mountsBelow } from '../../platform/processes/mount-table.ts'
 import { findProgram } from '../../platform/processes/programs.ts'
 import type { Cell, CellPlan, CellTools } from './cell.ts'
-import { launch } from './launcher.ts'
+import { wrapInLauncher } from './launcher.ts'
 import type { Mount } from './mounts.ts'
 import { firstLine, runProbe } from './probe.ts'
 
@@ -20,7 +20,7 @@ export const namespaces: Cell = {
       return { available: false, reason: `${missing ?? 'unshare'} (util-linux) is not installed` }
     }
     const nested = [file, '--user', '--map-user=1000', '--map-group=1000', 'true']
-    const [{ stdout: versionOutput }, tried, warned] = await Promise.all([
+    const [{ stdout: versionOutput }, tried, signalReset] = await Promise.all([
       runProbe(path, file, '--version'),
       runProbe(path, file, ...kinds, '--net', '--mount-proc', ...nested),
       runProbe(path, 'env', '--default-signal=TERM', 'true'),
@@ -30,9 +30,13 @@ export const namespaces: Cell = {
     }
     const version = /\d+(?:\.\d+)+/.exec(versionOutput)?.[0] ?? 'of an unknown version'
     const perl = find('perl')
-    return { available: true, version, tools: { file, canWarn: warned.code === 0, options: [], ...(perl && { perl }) } }
+    return {
+      available: true,
+      version,
+      tools: { file, canResetSignals: signalReset.code === 0, options: [], ...(perl && { perl }) },
+    }
   },
-  wrap: (command, plan, tools) => launch(namespacesCommand(plan, tools), command, plan, tools),
+  wrap: (command, plan, tools) => wrapInLauncher(namespacesCommand(plan, tools), command, plan, tools),
 }
 
 const kinds = ['--user', '--map-root-user', '--mount', '--pid', '--fork', '--kill-child', '--ipc', '--uts']

@@ -4,6 +4,6 @@ import type { Cell } from './cell.ts'
 export const none: Cell = {
   kind: 'none',
   guarantees: { filesystem: 'none', network: 'none', processes: 'best-effort', systemCalls: 'none' },
-  probe: async () => ({ available: true, version: '', tools: { file: '', canWarn: true, options: [] } }),
+  probe: async () => ({ available: true, version: '', tools: { file: '', canResetSignals: true, options: [] } }),
   wrap: (command) => command,
 }

@@ -14,17 +14,17 @@ const deleteBatchSize = 1000
  */
 export async function deleteOldHistory({ aside }: Pick<Database, 'aside'>, before: number): Promise<void> {
   const limit = timestampMs.literal(before)
-  for (const batch of [oldEvents(limit), oldPrompts(limit)]) {
+  for (const statement of [deleteEvents(limit), deletePrompts(limit)]) {
     const deleteBatch = () =>
       aside(async ({ db }) => {
-        const { rows } = await db.execute(batch)
+        const { rows } = await db.execute(statement)
         return rows.length === deleteBatchSize
       })
     while (await deleteBatch());
   }
 }
 
-const oldEvents = (before: SQL): SQL => sql`
+const deleteEvents = (before: SQL): SQL => sql`
   delete from event where id in (
     select old.id from event old
     where old.kind = 'event' and old.at < ${before}
@@ -35,7 +35,7 @@ const oldEvents = (before: SQL): SQL => sql`
     order by old.tx, old.id limit ${deleteBatchSize})
   returning id`
 
-const oldPrompts = (before: SQL): SQL => sql`
+const deletePrompts = (before: SQL): SQL => sql`
   delete from agent_prompt where id in (
     select old.id from agent_prompt old
     where old.status in ('finished', 'failed', 'cancelled') and old.ended_at < ${before}

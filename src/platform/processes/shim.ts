@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import type { Stream } from 'node:stream'
 import { noop } from '../async.ts'
 import { attemptFiles } from './attempt-folder.ts'
-import { coverInherited } from './inherited-descriptors.ts'
+import { replaceInheritedDescriptors } from './inherited-descriptors.ts'
 import { adoptingOrphans } from './orphans.ts'
 import { readLastPid, identifyProcess, type ProcessId } from './process-table.ts'
 
@@ -179,7 +179,7 @@ const reservedName =
 async function startShim(base: ShimBase): Promise<IdleShim> {
   const { cwd, env } = base
   const { file, args } = adoptingOrphans('/bin/sh', ['-s', 'ralph-shim'])
-  const stdio: StdioOptions = ['pipe', 'pipe', 'ignore', ...coverInherited(3)]
+  const stdio: StdioOptions = ['pipe', 'pipe', 'ignore', ...replaceInheritedDescriptors(3)]
   const child = spawn(file, args, { cwd, env, detached: true, stdio })
   let reported = ''
   let notify = noop

@@ -84,6 +84,16 @@ describe('a claim', () => {
     })
   })
 
+  it('that rests on a repository of its own in the project is red, and says what the checks could not see', async () => {
+    const { proof } = await claimAfter(red, (project) => {
+      put(project, { 'lib.js': "module.exports = require('./inner/fix.js')\n", 'inner/fix.js': added })
+      git(join(project, 'inner'), 'init', '-q')
+    })
+    const omitted = 'submodule or nested repository not included: inner'
+    expect(proof).toMatchObject({ verdict: 'refused', reasons: expect.arrayContaining([omitted]) })
+    expect(proof.prompt).toContain(`What the checks could not see:\n- ${omitted}`)
+  })
+
   it.each<readonly [string, Files]>([
     ['a vacuous test', { 'lib.js': double, 'test/double.test.js': testText('doubles', 'assert.ok(true)') }],
     ['no test at all', { 'lib.js': double }],

@@ -94,6 +94,7 @@ function writePrompt({ verdict, now, grade, seal, knowledge }: Finding, claim: C
       tests.flatMap(({ missing }) => missing),
     ),
     ...(now.some((each) => isRed(each) && each.check.heldOut !== undefined) ? ['A held-out check is red.'] : []),
+    ...list('What the checks could not see', claim.notes),
   ]
   return [groundRules, ...lines, honestEnd].join('\n\n')
 }

@@ -31,6 +31,7 @@ export async function pinRefs(repository: Repository, commits: RefChanges): Prom
   try {
     if (!exists(common)) throw new Error(`${root} is no repository any more`)
     const targets = [...new Set(Object.values(commits).filter((commit) => commit !== undefined))]
+    if (targets.length > 0 && !(await hasEarlierHistory(repository))) throw new Error(noHistory(root))
     const isCleaning = exists(join(common, 'gc.pid'))
     if (targets.length > 0) await copyToRepository(repository, targets)
     for (const name of Object.keys(commits)) {
@@ -43,6 +44,33 @@ export async function pinRefs(repository: Repository, commits: RefChanges): Prom
   } catch (error) {
     return error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)
   }
+}
+
+const noHistory = (root: string): string => `${root} does not have the commit that the sprint started from`
+
+/**
+ * The first checkpoint follows a commit of the user, whose history the store does not have. In a repository that was created again,
+ * a ref to it would make `git gc` fail.
+ */
+async function hasEarlierHistory(repository: Repository): Promise<boolean> {
+  if (readUserRef(repository, 'last') !== undefined) return true
+  const cut = (readTextSyncIfExists(join(repository.store, 'shallow')) ?? '').split('\n').filter((line) => line !== '')
+  const head = await readHead(repository)
+  for (const commit of cut) {
+    const text = await git(storeOptions(repository), 'cat-file', 'commit', commit)
+    const parents = [...text.matchAll(/^parent (\w+)$/gm)].map(([, parent]) => parent ?? '')
+    for (const parent of parents.filter((id) => id !== head)) {
+      const isThere = git({ cwd: repository.root }, 'cat-file', '-e', `${parent}^{commit}`)
+      if (
+        !(await isThere.then(
+          () => true,
+          () => false,
+        ))
+      )
+        return false
+    }
+  }
+  return true
 }
 
 /** Copies what the user's repository lacks of these commits. It has all of the last checkpoint there, and of HEAD. */
@@ -88,12 +116,12 @@ function readUserRef({ root, refs }: Repository, name: string): string | undefin
     ?.slice(0, -refs.length - name.length - 2)
 }
 
-/** Pins what the user's repository lacks, e.g. after `git clone`: for commands that work there. */
-export async function ensurePinned(repository: Repository, names: readonly string[]): Promise<void> {
+/** Pins what the user's repository lacks, e.g. after `git clone`, for commands that work there. Resolves as `pinRefs` does. */
+export async function ensurePinned(repository: Repository, names: readonly string[]): Promise<string | undefined> {
   const known = await listRefs(storeOptions(repository), repository.refs)
   const missing = known.filter(({ name, commit }) => names.includes(name) && readUserRef(repository, name) !== commit)
-  if (missing.length > 0)
-    await pinRefs(repository, Object.fromEntries(missing.map(({ name, commit }) => [name, commit])))
+  if (missing.length === 0) return undefined
+  return pinRefs(repository, Object.fromEntries(missing.map(({ name, commit }) => [name, commit])))
 }
 
 /** Packs in the store what a repository has of these commits, without their parents. */

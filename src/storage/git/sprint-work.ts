@@ -63,7 +63,9 @@ async function readWork(repository: Repository): Promise<SprintWork | undefined>
   const result = checkpoints.find(({ name }) => name === 'last')?.commit
   // A repository that the agent created has no state from before the sprint.
   if (first === undefined || result === undefined) return undefined
-  await ensurePinned(repository, ['0', 'last'])
+  if (!exists(resolveGitFolders(root).common)) throw deletedRepository(root)
+  const unpinned = await ensurePinned(repository, ['0', 'last'])
+  if (unpinned !== undefined) throw otherRepository(root, unpinned)
   const head = await readHead(repository)
   const start = await git({ cwd: root }, 'rev-parse', '--verify', '--quiet', `${first}^`).catch(() => 'unborn')
   const compare = (from: string, to: string) => compareTrees(repository, from, to)
@@ -95,6 +97,18 @@ async function readWork(repository: Repository): Promise<SprintWork | undefined>
     filtered: paths(work.filter(({ path }) => converted.has(path))),
   }
 }
+
+const deletedRepository = (root: string): RalphError =>
+  new RalphError('GIT_FAILED', 'the repository was deleted, so there is no branch for a commit', {
+    place: { file: root },
+    hint: 'bring back its .git folder; "ralph diff" shows the changes without it',
+  })
+
+const otherRepository = (root: string, reason: string): RalphError =>
+  new RalphError('GIT_FAILED', reason, {
+    place: { file: root },
+    hint: '"ralph diff" shows the changes; commit the files with git',
+  })
 
 /** The evidence of a sprint is about the files that it ended with. */
 const restoredWork = (iteration: string): RalphError =>

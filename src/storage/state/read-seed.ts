@@ -26,12 +26,16 @@ export async function readSeedFile(sprintDir: string): Promise<SeedFile | undefi
   const file = progressPath(sprintDir)
   const signature = fileSignature(file)
   const text = await readTextIfExists(file)
-  const value = text === undefined ? undefined : parseQuietly(text)
-  if (text === undefined || !isSeedProgress(value)) return undefined
+  if (text === undefined || ownField.test(text)) return undefined
+  const value = parseQuietly(text)
+  if (!isSeedProgress(value)) return undefined
   const at = Math.round(modifiedAt(file) ?? 0)
   const context = { sprintId: defaultSprintId(sprintDir, at), at, lastTranscript: await findLastTranscript(sprintDir) }
   return { ...importSeedProgress(value, context), text, signature }
 }
+
+/** Only Ralph's own file has this field, so a long one need not be parsed twice. */
+const ownField = /^schema-version:/m
 
 /** A file that is no YAML is reported by the reader of Ralph's own format. */
 function parseQuietly(text: string): unknown {

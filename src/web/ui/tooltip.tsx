@@ -1,7 +1,7 @@
 import { Tooltip as Base } from '@base-ui/react/tooltip'
 import type { ReactElement, ReactNode } from 'react'
 
-/** More about a focusable element; never the only place of a fact. */
+/** Shows `content` while the user hovers or focuses the child. Never the only place that shows a fact. */
 export const Tooltip = ({ content, children }: { content: ReactNode; children: ReactElement }) => (
   <Base.Root>
     <Base.Trigger render={children} delay={250} />

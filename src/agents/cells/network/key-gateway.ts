@@ -3,22 +3,22 @@ import { createServer, request as requestHttp, type IncomingMessage, type Server
 import { request as requestHttps } from 'node:https'
 
 export type GatewayOptions = {
-  /** Where requests go, with the path that theirs is appended to. */
+  /** The model server. The path of a request is appended to the path of this URL. */
   readonly upstream: URL
   /** What the agent sends in place of the key. */
   readonly placeholder: string
   readonly key: string
 }
 
-/** One per attempt; nothing outside the gateway takes it for a key. */
+/** A new one per attempt. Only the gateway accepts it; the model server does not know it. */
 export const createPlaceholder = (): string => `ralph-placeholder-${randomBytes(24).toString('hex')}`
 
 /** Headers in which agent programs send the key of their model. */
 const keyHeaders = ['x-api-key', 'authorization', 'x-goog-api-key', 'api-key']
 
 /**
- * A model server for programs in a cell: passes requests on to the one upstream, with the real key in place of the placeholder. The
- * agent never holds the key, so it can use it only through this server, as long as its attempt lasts.
+ * A proxy for programs in a cell: forwards requests to the model server with the real key in place of the placeholder. The agent
+ * never sees the key and can use it only through this proxy, while its attempt runs.
  */
 export const createKeyGateway = (options: GatewayOptions): Server =>
   createServer((incoming, response) => forward(options, incoming, response))
