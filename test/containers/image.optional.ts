@@ -26,7 +26,8 @@ import { buildImage, limits, podman } from './podman.ts'
  * The services of compose.yaml with its commands, rights and variables, each started by podman. Only what this machine
  * lacks differs: all containers share the network of the host, so ports are free ones, and Postgres runs beside them.
  */
-const image = 'localhost/ralph-mode'
+/** RALPH_IMAGE names an image that is there already. */
+const image = process.env['RALPH_IMAGE'] ?? 'localhost/ralph-mode'
 const userId = 10_001
 const folder = mkdtempSync('/var/tmp/ralph-compose-')
 const secret = 'a-secret-of-the-operator'
@@ -53,11 +54,15 @@ afterAll(() => {
 }, 120_000)
 
 beforeAll(async () => {
-  buildImage(image)
+  if (process.env['RALPH_IMAGE'] === undefined) buildImage(image)
   Object.assign(ports, { page: await findFreePort(), machines: await findFreePort() })
   databaseUrl = await (await testPostgres()).makeDatabase()
   chmodSync(new URL(databaseUrl).searchParams.get('host') ?? '', 0o755)
 })
+
+/** As Compose reads it without the variables: a default, or the secret that the variable must have. */
+const interpolate = (text: string): string =>
+  text.replace(/\$\{\w+(?::-([^}]*)|:\?[^}]*)?\}/g, (_, value?: string) => value ?? secret)
 
 const withPorts = (text: string): string =>
   text.replaceAll('7257', `${ports.page}`).replaceAll('7258', `${ports.machines}`)
@@ -77,8 +82,7 @@ function serviceArgs(service: string, extra: Record<string, string> = {}): strin
   const socket = new URL(databaseUrl).searchParams.get('host') ?? ''
   const values: Record<string, string> = {
     ...environment,
-    ...('RALPH_TOKEN' in environment && { RALPH_TOKEN: secret }),
-    ...('DATABASE_URL' in environment && { DATABASE_URL: databaseUrl, RALPH_ADMIN_TOKEN: secret }),
+    ...('DATABASE_URL' in environment && { DATABASE_URL: databaseUrl }),
     ...extra,
   }
   const mounts = volumes.map((volume) => {
@@ -95,9 +99,9 @@ function serviceArgs(service: string, extra: Record<string, string> = {}): strin
     ...security.map((option) => `--security-opt=${securityOption(option)}`),
     ...mounts,
     ...(service === 'backend' ? [`--volume=${socket}:${socket}`] : []),
-    ...Object.entries(values).map(([name, value]) => `--env=${name}=${withPorts(value)}`),
+    ...Object.entries(values).map(([name, value]) => `--env=${name}=${withPorts(interpolate(value))}`),
     image,
-    ...command.map((word) => withPorts(word.replace('${RALPH_ORIGIN:-http://localhost:7257}', origin()))),
+    ...command.map((word) => withPorts(interpolate(word))),
     ...(service === 'backend' ? ['--port', `${ports.page}`] : []),
   ]
 }

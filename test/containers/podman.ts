@@ -8,13 +8,13 @@ const cache = '/var/tmp/ralph-containers'
 const storage = ['--storage-driver', 'vfs', '--root', join(cache, 'storage'), '--runroot', join(cache, 'run')]
 
 /** Runs a program to its end and returns its output. */
-export function run(file: string, args: readonly string[]): string {
+function run(file: string, args: readonly string[]): string {
   const { status, stdout, stderr, error } = spawnSync(file, args, { encoding: 'utf8', maxBuffer: 2 ** 28 })
   if (status !== 0) throw new Error(`${file} ${args.join(' ')}: ${error?.message ?? (stderr || stdout).slice(-4000)}`)
   return stdout.trim()
 }
 
-export const buildah = (...args: readonly string[]): string => run('buildah', [...storage, ...args])
+const buildah = (...args: readonly string[]): string => run('buildah', [...storage, ...args])
 
 /** The runtime and limits that also work in a virtual machine without systemd. */
 export const podman = (...args: readonly string[]): string =>
@@ -37,7 +37,7 @@ export function buildImage(name: string): void {
     ...(existsSync(copy) ? [`--volume=${copy}:/root/.npm`] : []),
   ]
   const settings = ['--build-arg', `BASE=${base}`, '--build-arg', 'INSTALL=']
-  buildah('bud', '--layers', '--isolation', 'chroot', ...settings, ...volumes, '-t', name, root)
+  buildah('bud', '--layers', '--format', 'docker', '--isolation', 'chroot', ...settings, ...volumes, '-t', name, root)
 }
 
 const packages = ['git', 'openssh-client', 'ca-certificates', 'bubblewrap', 'tini', 'procps']

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { deleteBudget, readBudgets, setBudget } from '../../src/backend/budgets/budgets.ts'
 import type { Database } from '../../src/backend/database/database.ts'
+import { machines } from '../../src/backend/database/machine.ts'
 import { usage } from '../../src/backend/database/usage.ts'
 import { access, users } from '../../src/backend/database/user.ts'
 import { enqueuePrompt } from '../../src/backend/prompts/prompts.ts'
@@ -27,6 +28,11 @@ describe.each(kinds)('a budget on %s', (kind) => {
   const today = () => new Date(world.fleet.clock.now()).toISOString().slice(0, 10)
   const spend = (agentId: string, costUsd: number) =>
     database.db.insert(usage).values({ day: today(), agentId, model: randomUUID(), costUsd, iterations: 1 })
+  /** Machines count as seen at the new time; otherwise the sweep could disconnect them. */
+  const advanceClock = async (ms: number) => {
+    await database.db.update(machines).set({ lastSeenAt: world.fleet.clock.now() + ms })
+    world.advanceClock(ms)
+  }
   const nextMidnight = () => Date.parse(today()) + 86_400_000
   const status = async (agent: { sprints: () => Promise<{ status: string }[]> }) => (await agent.sprints())[0]?.status
 
@@ -52,7 +58,7 @@ describe.each(kinds)('a budget on %s', (kind) => {
     expect(notices.filter(({ event }) => event === 'budget')).toEqual([
       { event: 'budget', text: 'Budget: $10.50 of $10.00 spent today by agents labelled gpu' },
     ])
-    await world.advanceClock(nextMidnight() + 61_000 - fleet.clock.now())
+    await advanceClock(nextMidnight() + 61_000 - fleet.clock.now())
     await waitUntil(
       () => status(covered),
       (found) => found === 'completed',
@@ -94,7 +100,7 @@ describe.each(kinds)('a budget on %s', (kind) => {
 
   it('that is soft only notifies, and one for the fleet counts every agent', async () => {
     const { fleet, notices } = world
-    await world.advanceClock(86_400_000)
+    await advanceClock(86_400_000)
     const agent = await createTestAgent(fleet, { attempt: done })
     await spend(agent.id, 9)
     const { id } = await setBudget(fleet, { scope: 'fleet', period: 'day', limitUsd: 10, hard: false }, admin)

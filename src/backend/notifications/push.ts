@@ -85,7 +85,7 @@ const PushedNotice = z.object({ agentId: z.string().optional(), text: z.string()
 
 /** The JSON of a message. Characters outside ASCII and escapes take several bytes, so the text is cut until the whole fits. */
 function shortenMessage(message: { readonly title: string; readonly text: string }): string {
-  const [title, text] = [[...message.title].slice(0, maxTitle), [...message.text]]
+  const [title, text] = [Array.from(message.title).slice(0, maxTitle), Array.from(message.text)]
   for (let length = Math.min(text.length, maxText); ; length = Math.floor(length * 0.8)) {
     const cut = text.length > length ? [...text.slice(0, length), '…'] : text
     const json = JSON.stringify({ ...message, title: title.join(''), text: cut.join('') })

@@ -9,7 +9,7 @@ const key = 'ralph.notify'
 
 export const canNotify = (): boolean => 'Notification' in window
 
-export const wantsNotifications = (): boolean =>
+const wantsNotifications = (): boolean =>
   canNotify() && Notification.permission === 'granted' && localStorage.getItem(key) === 'on'
 
 /** `push`: also while no page is open. `page`: only while one is, because this browser has no reachable push service. */

@@ -3,11 +3,16 @@ import { api } from './api.ts'
 type WorkerPolicy = { readonly createScriptURL: (url: string) => string }
 type TrustedTypes = { readonly createPolicy: (name: string, rules: WorkerPolicy) => WorkerPolicy }
 
-// Not in TypeScript's library, and not in every browser.
-const { trustedTypes } = globalThis as { readonly trustedTypes?: TrustedTypes }
+declare global {
+  // Not in TypeScript's library, and not in every browser.
+  interface Window {
+    readonly trustedTypes?: TrustedTypes
+  }
+}
+
 const workerPath = '/sw.js'
 /** The content security policy names this one policy. It allows one script, whatever text it gets. */
-const workerPolicy = trustedTypes?.createPolicy('ralph-service-worker', { createScriptURL: () => workerPath })
+const workerPolicy = window.trustedTypes?.createPolicy('ralph-service-worker', { createScriptURL: () => workerPath })
 
 /** A browser with service workers and a push service; both need https, or this computer. */
 export const canPush = (): boolean => 'serviceWorker' in navigator && 'PushManager' in window
