@@ -14,6 +14,7 @@ import * as executor from './executor.ts'
 import * as machine from './machine.ts'
 import * as machineGrant from './machine-grant.ts'
 import { openDatabase } from './open-database.ts'
+import * as push from './push.ts'
 import * as question from './question.ts'
 import * as sprint from './sprint.ts'
 import * as usage from './usage.ts'
@@ -28,6 +29,7 @@ const nouns = [
   executor,
   machine,
   machineGrant,
+  push,
   question,
   sprint,
   usage,
@@ -143,7 +145,10 @@ describe('a data folder', () => {
     const broken = await folder()
     for (const name of await readdir(migrations)) await cp(join(migrations, name), join(broken, name))
     const count = (await readdir(broken)).length
-    await writeFile(join(broken, `000${count + 1}-broken.sql`), 'create table more (id int); create nonsense')
+    await writeFile(
+      join(broken, `${`${count + 1}`.padStart(4, '0')}-broken.sql`),
+      'create table more (id int); create nonsense',
+    )
     await expect(openDatabase(place, { migrations: broken })).rejects.toThrow('syntax error')
     const { db } = await openTestDatabase(place, { migrations })
     expect((await db.execute(`select to_regclass('more') as more`)).rows).toEqual([{ more: null }])

@@ -44,8 +44,8 @@ it.each([
 it('D13: lets doctor verify every checksum and replay the newest segments, or all of them', async () => {
   const { sprintDir, files } = createJournal(20)
   const { segments, entries, fileFindings } = await examineSprint(sprintDir, 'newest')
-  expect(segments.filter(({ unchecked }) => unchecked?.records === 2 && unchecked.runs === 1)).toHaveLength(8)
-  expect(entries).toHaveLength(24)
+  expect(segments.filter(({ unchecked }) => unchecked?.records === 2 && unchecked.runs === 1)).toHaveLength(14)
+  expect(entries).toHaveLength(12)
   expect(fileFindings).toEqual([])
   expect((await examineSprint(sprintDir)).entries).toHaveLength(40)
 
