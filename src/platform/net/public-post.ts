@@ -96,8 +96,9 @@ export async function postPublicly(
       method: 'POST',
       headers: { ...headers, 'content-length': Buffer.byteLength(body) },
       ...(ca && { ca: [...ca] }),
+      // All of them are checked. A machine may have no route to the first, such as an IPv6 address.
       lookup: (_name, options, done) => {
-        if (options.all) done(null, [first])
+        if (options.all) done(null, addresses)
         else done(null, first.address, first.family)
       },
     })
