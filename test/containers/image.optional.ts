@@ -159,7 +159,7 @@ it('starts a backend and two machines that join it, healthy, without root and wi
     start(`machine-${number}`, path)
     await expect.poll(async () => (await readMachine(`machine-${number}`))?.reachable, poll).toBe(true)
   }
-  expect(inContainer('machine-1', 'ralph', 'doctor')).toMatch(/✓ cells? .*bubblewrap/)
+  expect(inContainer('machine-1', 'ralph', 'doctor')).toMatch(/✓ sandbox +bubblewrap/)
   expect(inContainer('machine-1', 'sh', '-c', 'echo ${RALPH_TOKEN:-none}')).toBe('none')
 })
 

@@ -7,6 +7,7 @@ export default defineConfig({
     reporters: ['verbose', closingLine()],
     include: ['test/containers/*.optional.ts'],
     fileParallelism: false,
+    bail: 1,
     testTimeout: 1_200_000,
     hookTimeout: 1_800_000,
   },

@@ -102,5 +102,7 @@ it('commits the work of a sprint, hands it on as a patch and a text, and preview
   await page.getByRole('button', { name: 'Restore to iteration 1' }).click()
   await see(/Files restored to iteration 1; the previous files are saved in/)
   expect(readFileSync(join(project, 'counter.txt'), 'utf8')).toBe('1\n')
+  // The second time there is nothing to restore and nothing to save.
+  expect(await api.restoreSprint({ sprintId, iteration: 1 })).toEqual({ success: true })
   expect({ issues, complaints: complaints.lines }).toEqual({ issues: [], complaints: [] })
 }, 240_000)

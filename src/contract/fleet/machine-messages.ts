@@ -160,7 +160,7 @@ export const requests = {
     { ...agentField, sprintId: Uuid, iteration: z.int(), message: z.string() },
     { commit: z.string().optional() },
   ),
-  /** `saved`: the checkpoint with the previous files. Refused while a prompt runs. */
+  /** `saved`: the checkpoint with the previous files; empty if nothing changed. Refused while a prompt runs. */
   restore: durable({ ...agentField, sprintId: Uuid, iteration: z.int() }, { saved: z.string() }),
   /** Commits the work of the sprint. `author`: for machines where git knows no identity. Refused while a prompt runs. */
   finish: durable(

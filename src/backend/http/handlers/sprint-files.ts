@@ -20,7 +20,7 @@ export const sprintFileHandlers = (fleet: Fleet): SprintFileRoute => ({
       })
     }
     const { saved } = await restoreSprint(fleet, ids.sprintId, body.iteration)
-    return { success: true, saved }
+    return { success: true, ...(saved !== '' && { saved }) }
   },
   previewFinish: ({ ids }) => planFinish(fleet, ids.sprintId),
   finishSprint: ({ ids, body, who }) => finishSprint(fleet, ids.sprintId, body, who.user),

@@ -21,7 +21,9 @@ export function RestoreButton({ sprint, iteration }: RestoreButtonProps) {
   const [asking, setAsking] = useState(false)
   const restore = useAction(restoreFiles, {
     successToast: ({ saved }) =>
-      `Files restored to iteration ${iteration}${saved === undefined ? '' : `; the previous files are saved in ${saved}`}`,
+      saved === undefined
+        ? `The files are already as they were after iteration ${iteration}`
+        : `Files restored to iteration ${iteration}; the previous files are saved in ${saved}`,
     onDone: () => setAsking(false),
   })
   const running = sprint.progress.status === 'in-progress'
