@@ -13,13 +13,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { z } from 'zod'
 import { createClient } from '../../src/client/client.ts'
-import { claude } from '../agents/real-agents.ts'
-import { installed } from '../agents/real-sprint.ts'
-import { claim } from '../agents/scenarios.ts'
 import { findFreePort } from '../support/free-port.ts'
 import { fakeClaude, root } from '../support/paths.ts'
 import { testPostgres } from '../support/postgres.ts'
-import { startStubModel } from '../support/stub-model/server.ts'
 import { buildImage, limits, podman } from './podman.ts'
 
 /**
@@ -184,35 +180,6 @@ it('continues a sprint in a new container after its machine was killed', async (
   await expect.poll(async () => (await api().getSprint({ sprintId })).progress.status, poll).toBe('completed')
   expect(podmanReads('machine-1', '/work/project/done')).toBe('done')
   expect((await api().listMachines({})).items.filter(({ name }) => name === 'machine-1')).toHaveLength(1)
-})
-
-it('runs the real claude on the stub model', async () => {
-  const programs = await installed(claude.installs)
-  const model = await startStubModel([claim])
-  try {
-    podman('rm', '--force', '--time', '0', 'machine-2')
-    putProgram('machine-2', 'claude', `#!/bin/sh\nexec ${programs}/claude "$@"\n`)
-    const machineArgs = serviceArgs('machine-2', { ...path, ...claude.env?.(model.url) })
-    podman(
-      'run',
-      '--detach',
-      '--name',
-      'machine-2',
-      `--volume=${dirname(programs)}:${dirname(programs)}:ro`,
-      ...machineArgs,
-    )
-    await expect.poll(async () => (await readMachine('machine-2'))?.reachable, poll).toBe(true)
-    createProject('work-2')
-    const machineId = (await readMachine('machine-2'))?.id ?? ''
-    const workspace = { kind: 'folder' as const, path: '/work/project' }
-    const { id: agentId } = await api().createAgent({ name: 'Two', machineId, workspace, program: 'claude' })
-    const sprintYaml = stringify({ workflow: 'ralph', goal: 'say something', env: { pass: [...(claude.pass ?? [])] } })
-    const { id: sprintId } = await api().startSprint({ agentId, sprintYaml, doneWhen: [] })
-    await expect.poll(async () => (await api().getSprint({ sprintId })).progress.status, poll).toBe('completed')
-    expect(model.requests.length).toBeGreaterThan(0)
-  } finally {
-    await model.close()
-  }
 })
 
 const podmanReads = (service: string, file: string): string => {
