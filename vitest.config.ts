@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { closingLine } from './test/support/closing-line.ts'
 import { memoryFolder } from './test/support/memory-folder.ts'
+import { SlowestFirst } from './test/support/slowest-first.ts'
 
 const memory = process.env['TMPDIR'] ? undefined : memoryFolder()
 if (memory) process.env['TMPDIR'] = memory
@@ -20,8 +21,9 @@ const expect = { poll: { timeout: 60_000 } }
 
 export default defineConfig({
   test: {
-    // More than the cores of the machine that CI has: the end-to-end tests wait for other processes a third of their time.
-    maxWorkers: 3,
+    // More than the cores of the machine that CI has: the end-to-end tests mostly wait for other processes.
+    maxWorkers: 5,
+    sequence: { sequencer: SlowestFirst },
     reporters: ['default', closingLine()],
     projects: [
       // Property tests run for seconds, and for many seconds on a machine that is busy with something else. To load the same

@@ -1,0 +1,46 @@
+import { relative } from 'node:path'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { root } from './paths.ts'
+
+/** The files that take longest, longest first. A file that is missing here only starts later; one that is gone is ignored. */
+const slowest = [
+  'test/fleet/under-fire.test.ts',
+  'src/proof/claim/prove.test.ts',
+  'test/agents/claude.test.ts',
+  'test/conformance.test.ts',
+  'test/agents/codex.test.ts',
+  'test/sandbox/cell-settings.test.ts',
+  'test/web/connection.test.ts',
+  'test/fleet/api.test.ts',
+  'src/proof/claim/open-proof.test.ts',
+  'test/plugin.test.ts',
+  'src/backend/machines/takeover.test.ts',
+  'test/web/page.test.ts',
+  'test/cheats.test.ts',
+  'test/e2e/first-hour.test.ts',
+  'test/e2e/faults.test.ts',
+  'test/e2e/limits-agents.test.ts',
+  'src/backend/engine/open-engine.test.ts',
+  'test/soak.test.ts',
+  'test/chaos/edits.test.ts',
+  'test/chaos/disk-full.test.ts',
+  'test/chaos/kill.test.ts',
+]
+
+/**
+ * Starts the slowest files of both projects first, so that no worker has one left at the end while the others are idle. The other files of
+ * `unit` are last and together, because a worker is shared only between neighbours.
+ */
+export class SlowestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    // oxlint-disable-next-line unicorn/no-array-sort -- the method of a sequencer, not of an array
+    const sorted = await super.sort(files)
+    return sorted.toSorted((one, other) => rank(one) - rank(other))
+  }
+}
+
+function rank({ moduleId, project }: TestSpecification): number {
+  const place = slowest.indexOf(relative(root, moduleId))
+  if (place >= 0) return place
+  return slowest.length + (project.name === 'unit' ? 1 : 0)
+}
