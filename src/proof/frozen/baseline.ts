@@ -1,5 +1,6 @@
+import { posix } from 'node:path'
 import { RalphError } from '../../contract/errors.ts'
-import type { OwnGit, TreeChange } from '../room/own-git.ts'
+import type { OwnGit, TreeChange, TreeEntry } from '../room/own-git.ts'
 import { findLfsPointers, takeSnapshot, type Snapshot, type SnapshotRequest } from '../room/snapshot.ts'
 import {
   createClassifier,
@@ -10,6 +11,7 @@ import {
   type ProjectShape,
 } from './classify.ts'
 import { findCheckScripts } from './check-scripts.ts'
+import { listIncludedDocs } from './rust-examples.ts'
 import { findTestHelpers } from './test-helpers.ts'
 import { frozenTable } from './frozen-table.ts'
 
@@ -60,7 +62,8 @@ export async function openBaseline(own: OwnGit, tree: string, rules: BaselineRul
     read: async (names) => (await own.readBlobs(names.map((path) => files.get(path)?.id ?? ''))).map(String),
     search: (words) => searchTree(own, tree, words),
   })
-  const frozenRules = { ...withScripts, helpers }
+  const included = await findIncludedDocs(own, { tree, files })
+  const frozenRules = { ...withScripts, helpers: [...helpers, ...included] }
   const { classify } = createClassifier(frozenTable(), shape, frozenRules)
   const frozen = [...files].filter(([path]) => verified.has(classify(path))).map(([, { id }]) => id)
   return { tree, paths, rules: frozenRules, shape, frozenIds: [...new Set(frozen)], notes }
@@ -68,6 +71,20 @@ export async function openBaseline(own: OwnGit, tree: string, rules: BaselineRul
 
 const verified = new Set(['test', 'setting', 'keys'])
 const testKinds = new Set(['test', 'support', 'setting'])
+
+/** Texts whose examples rustdoc runs because a source includes them, as a README. */
+async function findIncludedDocs(
+  own: OwnGit,
+  { tree, files }: { readonly tree: string; readonly files: ReadonlyMap<string, TreeEntry> },
+): Promise<string[]> {
+  if (![...files.keys()].some((path) => path.endsWith('.rs'))) return []
+  const sources = (await searchTree(own, tree, ['include_str!', 'doctest!'])).filter((path) => path.endsWith('.rs'))
+  const texts = await own.readBlobs(sources.map((path) => files.get(path)?.id ?? ''))
+  const found = sources.flatMap((path, at) =>
+    listIncludedDocs(String(texts[at])).map((name) => posix.join(posix.dirname(path), name)),
+  )
+  return [...new Set(found)].filter((path) => files.get(path)?.mode.startsWith('100'))
+}
 
 /** grep exits with 1 if nothing matches. */
 async function searchTree(own: OwnGit, tree: string, words: readonly string[]): Promise<string[]> {

@@ -1,5 +1,5 @@
 import { maskCode } from '../mutate/code-text.ts'
-import { addRustExamples, readRustExamples } from './rust-examples.ts'
+import { addRustExamples, isRustExample, readRustExamples } from './rust-examples.ts'
 
 /** A source file with tests inside, on either side of a claim. */
 export type InlineTexts = {
@@ -53,8 +53,8 @@ function readRust(text: string): Parts {
 }
 
 function joinRust(code: string, tests: readonly string[]): string {
-  const blocks = tests.filter((test) => !test.startsWith('///'))
-  const examples = tests.filter((test) => test.startsWith('///'))
+  const blocks = tests.filter((test) => !isRustExample(test))
+  const examples = tests.filter(isRustExample)
   return addRustExamples(blocks.length === 0 ? code : appendBlocks(code, blocks), examples)
 }
 

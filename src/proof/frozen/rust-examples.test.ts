@@ -49,6 +49,51 @@ ${example('assert_eq!(1, 2);')}    One,
 ${example('assert!(true);')}pub(crate) fn hidden() -> Kind { Kind::One }
 const _: fn() -> Kind = hidden;
 `
+const forms = `/*! Calculates.
+
+\`\`\`
+assert_eq!(calc::add(1, 1), 2);
+\`\`\`
+*/
+
+/** Adds.
+ *
+ * \`\`\`
+ * assert_eq!(calc::add(1, 2), 3);
+ * \`\`\`
+ */
+pub fn add(a: i32, b: i32) -> i32 { a + b }
+
+#[doc = "Doubles."]
+#[doc = "\`\`\`"]
+#[doc = "assert_eq!(calc::double(2), 4); // \\"{\\""]
+#[doc = "\`\`\`"]
+#[inline]
+pub fn double(a: i32) -> i32 { a + a }
+
+#[doc = r#"Halves.
+\`\`\`
+assert_eq!(calc::half(4), 2, "{}", 1);
+\`\`\`
+"#]
+pub fn half(a: i32) -> i32 { a / 2 }
+
+pub struct Pair(pub i32);
+impl Pair {
+    #[cfg_attr(doctest, doc = "\`\`\`\\nassert_eq!(calc::Pair(1).first(), 1);\\n\`\`\`")]
+    pub fn first(&self) -> i32 { self.0 }
+}
+
+#[doc = include_str!("../README.md")]
+pub fn readme() {}
+`
+const formsWithout = `pub fn add(a: i32, b: i32) -> i32 { a + b }
+pub fn double(a: i32) -> i32 { a + a }
+pub fn half(a: i32) -> i32 { a / 2 }
+pub struct Pair(pub i32);
+impl Pair { pub fn first(&self) -> i32 { self.0 } }
+pub fn readme() {}
+`
 const withoutComments = (text: string) => text.replaceAll(/^ *\/\/[/!].*\n/gm, '')
 const exchange = (path: string, before: string, after: string) =>
   exchangeInlineTests(path, before, after)?.oldOnNew ?? 'no exchange'
@@ -75,6 +120,25 @@ describe.runIf(hasCargo)('examples of rustdoc that a claim deletes', () => {
       'passed  src/lib.rs > doc > twice',
       'passed  src/texts.rs > doc > texts',
       'passed  src/texts.rs > doc > texts > hidden',
+    ])
+    expect(testLines(after.run)).toEqual(testLines(before.run))
+  }, 180_000)
+
+  it('run whatever form of documentation holds them, also with the text of a file that the source includes', async () => {
+    const run = (lib: string) =>
+      runProject(
+        { 'Cargo.toml': manifest, 'src/lib.rs': lib, 'README.md': '```\nassert_eq!(calc::add(2, 2), 4);\n```\n' },
+        'cargo test -q --offline --doc',
+      )
+    const before = await run(forms)
+    const after = await run(exchange('src/lib.rs', forms, formsWithout))
+    expect(testLines(before.run)).toEqual([
+      'passed  src/lib.rs > doc',
+      'passed  src/lib.rs > doc > Pair > first',
+      'passed  src/lib.rs > doc > add',
+      'passed  src/lib.rs > doc > double',
+      'passed  src/lib.rs > doc > half',
+      'passed  src/lib.rs > doc > readme',
     ])
     expect(testLines(after.run)).toEqual(testLines(before.run))
   }, 180_000)

@@ -1,18 +1,27 @@
 import { maskCode } from '../mutate/code-text.ts'
 import { nameStartExample } from '../tests/form/start-example.ts'
 
-/** Examples in `///` and `//!` comments that rustdoc runs, each as a function without a number that carries it. */
+/** Examples that rustdoc runs, in every form of documentation, each as a function without a number that carries it. */
 export function readRustExamples(text: string): string[] {
-  const masked = maskCode(text, 'c-like', 'comments-and-strings')
-  return [...text.matchAll(docComment)].flatMap((match) => {
-    const blocks = readBlocks(match[0].split('\n').map((line) => line.replace(/^[ \t]*\/\/[/!]/, '')))
+  const runs = [...text.matchAll(docRun)]
+  if (runs.length === 0) return []
+  const masked = maskCode(text.replaceAll(docRun, blank), 'c-like', 'comments-and-strings')
+  return runs.flatMap(([run, inner], at) => {
+    const pieces = [...run.matchAll(docPiece)].map(([piece]) => piece)
+    const blocks = [...readBlocks(pieces.flatMap(readLines)), ...pieces.flatMap(readIncluded)]
     if (blocks.length === 0) return []
-    const parents = listParents(text, masked, match.index)
-    const isInner = match[0].trimStart().startsWith('//!')
-    const item = isInner ? parents : [...parents, readItemName(masked.slice(match.index + match[0].length))]
+    const index = runs[at]?.index ?? 0
+    const parents = listParents(text, masked, index)
+    const item = inner !== undefined ? parents : [...parents, readItemName(masked.slice(index + run.length))]
     return blocks.map((block) => `${block}\n#[cfg(doctest)]\nfn ${nameStartExample(item.join('::'))}`)
   })
 }
+
+export const isRustExample = (test: string): boolean => /^(?:\/\/\/|#\[doc)/.test(test)
+
+/** Files whose examples the documentation of a source includes, relative to the source. */
+export const listIncludedDocs = (text: string): string[] =>
+  [...text.matchAll(/\b(?:doc\s*=\s*include_str|doctest)!\s*\(\s*"([^"\n]+)"/g)].map(([, name = '']) => name)
 
 /** Appends what the code does not have. rustdoc runs the examples of private functions too; no other build sees them. */
 export function addRustExamples(code: string, examples: readonly string[]): string {
@@ -21,8 +30,45 @@ export function addRustExamples(code: string, examples: readonly string[]): stri
   return absent.length === 0 ? code : [code, ...absent.map((text, index) => `${text}_${index + 1}() {}`), ''].join('\n')
 }
 
-/** Lines of one kind that follow each other. Four slashes are no documentation. */
-const docComment = /^[ \t]*\/\/\/(?!\/).*(?:\n[ \t]*\/\/\/(?!\/).*)*|^[ \t]*\/\/!.*(?:\n[ \t]*\/\/!.*)*/gm
+const literal = String.raw`(?:r(#*)"[\s\S]*?"\N|"(?:\\[\s\S]|[^"\\])*"|include_str!\s*\(\s*"[^"\n]+"\s*\))`
+/** Four slashes and three stars are no documentation. */
+const outer = String.raw`\/\/\/(?!\/)[^\n]*|\/\*\*(?![*/])[\s\S]*?\*\/|#\[(?:cfg_attr\([^\]"]*,\s*)?doc\s*=\s*${literal}\s*\)?\s*\]`
+const inner = String.raw`\/\/![^\n]*|\/\*![\s\S]*?\*\/|#!\[(?:cfg_attr\([^\]"]*,\s*)?doc\s*=\s*${literal}\s*\)?\s*\]`
+const numbered = (pattern: string, group: number): string => pattern.replaceAll(String.raw`\N`, `\\${group}`)
+
+/** What documents one item, whatever forms it mixes. The first group: documentation inside of the item. */
+const docRun = new RegExp(
+  String.raw`(?<=^[ \t]*)(?:((?:${numbered(inner, 2)})(?:\s*(?:${numbered(inner, 3)}))*)|(?:${numbered(outer, 4)})(?:\s*(?:${numbered(outer, 5)}))*)`,
+  'gm',
+)
+const docPiece = new RegExp(`${numbered(inner, 1)}|${numbered(outer, 2)}`, 'g')
+
+const blank = (token: string): string => token.replaceAll(/[^\n]/g, ' ')
+
+function readLines(piece: string): string[] {
+  if (/^\/\/[/!]/.test(piece)) return [piece.slice(3)]
+  if (piece.startsWith('/*')) return withoutStars(piece.slice(3, -2).split('\n'))
+  const [, , raw, plain] = /doc\s*=\s*(?:r(#*)"([\s\S]*?)"\1|"((?:\\[\s\S]|[^"\\])*)")/.exec(piece) ?? []
+  return (raw ?? unescape(plain ?? '')).split('\n')
+}
+
+/** Block comments often begin each line with a star. */
+function withoutStars(lines: readonly string[]): string[] {
+  const [first = '', ...rest] = lines
+  const isDecorated = rest.some((line) => line.trim() !== '') && rest.every((line) => /^\s*(?:\*|$)/.test(line))
+  return [first, ...rest.map((line) => (isDecorated ? line.replace(/^\s*\*/, '') : line))]
+}
+
+const unescape = (text: string): string =>
+  text
+    .replaceAll(/\\\n\s*/g, '')
+    .replaceAll(/\\(["'\\ntr0])/g, (_, sign: string) => ({ n: '\n', t: '\t', r: '\r', '0': '\0' })[sign] ?? sign)
+
+/** The included file is frozen by itself. */
+function readIncluded(piece: string): string[] {
+  const [name] = listIncludedDocs(piece)
+  return name === undefined ? [] : [`#[doc = include_str!("${name}")]`]
+}
 
 function readBlocks(lines: readonly string[]): string[] {
   const blocks: string[] = []
