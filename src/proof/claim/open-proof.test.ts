@@ -1,11 +1,21 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, readdirSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createTestFolder } from '../../../test/support/folder.ts'
 import { createProject, enclosures, git, put, type Files } from '../../../test/support/room.ts'
 import { openProof, type ProofOptions } from './open-proof.ts'
 import type { Enclosure } from '../room/enclosure.ts'
+
+/** A server that answers every request with the text, and its address. */
+async function serve(text: string): Promise<string> {
+  const server = createServer((_, response) => response.end(text))
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  onTestFinished(() => void server.close())
+  const address = server.address()
+  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/`
+}
 
 type Open = (folder: string) => Promise<Enclosure>
 
@@ -213,6 +223,25 @@ describe('installed packages', () => {
     put(cached, { 'node_modules/x/index.js': 'changed behind our back' })
     await proof.dependencies(made, { install, timeoutMs: 9000 })
     expect((await run(use)).output).toBe('fresh\n')
+  })
+
+  it('reach the registry of the start at an install, and no host that the agent names', async () => {
+    const [registry, other] = [await serve('from the registry'), await serve('from elsewhere')]
+    const project = createProject({ ...packages, '.npmrc': `registry=${registry}\n` })
+    const proof = await createProof(project, open)
+    put(project, { 'package-lock.json': `{"packages":{},"resolved": "${other}"}`, '.npmrc': `registry=${other}\n` })
+    const made = await proof.claim()
+    const isOpen = proof.room.kind === 'plain'
+    const fetchAll = `node -e "Promise.all(['${registry}', '${other}'].map((url) => fetch(url).then((r) => r.text(), () => 'refused'))).then((texts) => console.log(texts.join()))"`
+    const reach = async (isNetworkOpen: boolean) => {
+      const install = `${fetchAll}; exit ${isNetworkOpen ? 1 : 2}`
+      const plan = await proof.dependencies(made, { install, timeoutMs: 9000, isNetworkOpen })
+      return plan.kind === 'dependencies-changed' ? plan.reason.split(' failed: ')[1] : plan.kind
+    }
+    expect([await reach(false), await reach(true)]).toEqual([
+      `from the registry,${isOpen ? 'from elsewhere' : 'refused'}`,
+      'from the registry,from elsewhere',
+    ])
   })
 
   it('from an unusual place are a question', async () => {

@@ -63,7 +63,12 @@ export type Proof = {
   readonly dependencies: (claim: Claim, install: InstallOptions) => Promise<DependencyPlan>
 }
 
-export type InstallOptions = { readonly install?: string | undefined; readonly timeoutMs: number }
+export type InstallOptions = {
+  readonly install?: string | undefined
+  readonly timeoutMs: number
+  /** `room: {network: true}`. */
+  readonly isNetworkOpen?: boolean
+}
 
 /** Call it before the first agent runs: later claims are compared with what it records. */
 export async function openProof(options: ProofOptions): Promise<Proof> {
@@ -93,13 +98,14 @@ export async function openProof(options: ProofOptions): Promise<Proof> {
       const trees = await composeTrees(own, { baseline: baseline.tree, claim: tree, changes }, classifier)
       return { ...trees, tree, classifier, notes: describeOmissions(omitted) }
     },
-    dependencies: ({ newOnNew, dependenciesChanged, classifier }, { install, timeoutMs }) =>
+    dependencies: ({ newOnNew, dependenciesChanged, classifier }, { install, timeoutMs, isNetworkOpen = false }) =>
       prepareDependencies({
         own,
         enclosure,
         record,
         env,
         install,
+        isNetworkOpen,
         timeoutMs,
         dependenciesChanged,
         places: placesFor(project, classifier, baseline.paths),

@@ -142,7 +142,9 @@ async function findMounts({ opened, place, checks }: ProveRequest, claim: Claim)
   const install =
     checks.find(({ check }) => check.install)?.check.install ??
     (typeof settings === 'object' ? settings.install : undefined)
-  const plan = await opened.dependencies(claim, { install, timeoutMs: installTimeoutMs })
+  const rooms = [settings, ...checks.map(({ check }) => check.room)]
+  const isNetworkOpen = rooms.some((room) => typeof room === 'object' && room.network === true)
+  const plan = await opened.dependencies(claim, { install, isNetworkOpen, timeoutMs: installTimeoutMs })
   return plan.kind === 'dependencies-changed' ? { reason: plan.reason } : { mounts: plan.mounts }
 }
 

@@ -21,8 +21,9 @@ import {
   type DependencyPlaces,
   type DependencyRecord,
 } from './dependencies.ts'
-import type { Enclosure } from './enclosure.ts'
+import type { Enclosure, RoomCommand, RoomMount } from './enclosure.ts'
 import { roomEnvironment } from './environment.ts'
+import { openInstallNetwork } from './install-network.ts'
 import type { OwnGit, TreeEntry } from './own-git.ts'
 import type { DependencyMount } from './room.ts'
 import { findNewPrograms, knownPackages, type KnownPackages } from './known-packages.ts'
@@ -58,6 +59,8 @@ export type DependencyRequest = {
   readonly isManifest: (path: string) => boolean
   /** The command of SPRINT.yaml; detected if it is not given. */
   readonly install?: string | undefined
+  /** `room: {network: true}`: an install reaches more than registries. */
+  readonly isNetworkOpen: boolean
   /** Where installed packages are kept, by hash. */
   readonly cache: string
   readonly env: Readonly<Record<string, string | undefined>>
@@ -228,44 +231,98 @@ type Filling = { readonly folder: string; readonly tree: string; readonly comman
 
 /** Undefined if it worked, else the last lines of what the command said. */
 async function fillFolder(request: DependencyRequest, { folder, tree, command }: Filling): Promise<string | undefined> {
-  const { own, enclosure, places, timeoutMs } = request
+  const { own, enclosure } = request
   const part = `${folder}.part`
   const scratch = `${folder}.scratch`
   await Promise.all([removeFolder(part), removeFolder(folder), removeFile(`${folder}.json`)])
   for (const path of [part, join(scratch, 'tmp', '.room', 'home')]) await createFolder(path)
   try {
-    const index = join(own.folder, 'install.idx')
-    await removeFile(index)
-    await own.run({ workTree: part, index }, 'read-tree', '--reset', '-u', tree)
-    const isMounted = enclosure.kind === 'namespaces'
-    const home = isMounted ? '/tmp/.room/home' : join(scratch, 'tmp', '.room', 'home')
-    const temporary = isMounted ? '/tmp' : join(scratch, 'tmp')
-    const env = {
-      ...roomEnvironment({
-        from: request.env,
-        project: places.project,
-        home,
-        temporary,
-        pass: [...proxies, ...registryVariables],
-      }),
-      ...userConfiguration(request.env['HOME']),
-    }
-    const { exitCode, output, failure } = await enclosure.run({
-      argv: ['/bin/sh', '-c', command],
-      cwd: isMounted ? places.project : part,
-      mounts: isMounted ? [{ kind: 'bind', from: part, at: places.project }] : [],
-      env,
-      network: true,
-      timeoutMs,
-      scratch,
-    })
-    if (exitCode !== 0) return (failure ?? output).trim().split('\n').slice(-5).join('\n') || `exit code ${exitCode}`
-    await moveFile(part, folder)
-    return undefined
+    await layOut(own, part, tree)
+    const job = { part, scratch, command }
+    const failure =
+      enclosure.kind === 'namespaces' ? await runMounted(request, job) : await runInstall(request, job, plainPlace(job))
+    if (failure === undefined) await moveFile(part, folder)
+    return failure
   } finally {
     await removeLayers(scratch)
     await removeFolder(part)
   }
+}
+
+async function layOut(own: OwnGit, workTree: string, tree: string): Promise<void> {
+  const index = join(own.folder, 'install.idx')
+  await removeFile(index)
+  await own.run({ workTree, index }, 'read-tree', '--reset', '-u', tree)
+}
+
+type InstallJob = { readonly part: string; readonly scratch: string; readonly command: string }
+
+type InstallPlace = Pick<RoomCommand, 'argv' | 'cwd' | 'mounts' | 'env' | 'network'> & { readonly temporary: string }
+
+const shell = (command: string) => ['/bin/sh', '-c', command] as const
+
+const plainPlace = ({ part, scratch, command }: InstallJob): InstallPlace => ({
+  argv: shell(command),
+  cwd: part,
+  mounts: [],
+  env: {},
+  network: true,
+  temporary: join(scratch, 'tmp'),
+})
+
+/** At the project's path. Only registries are reachable, unless the user opened the network of the room. */
+async function runMounted(request: DependencyRequest, job: InstallJob): Promise<string | undefined> {
+  const { own, baseline, isManifest, places } = request
+  const [cwd, temporary] = [places.project, '/tmp']
+  const project: RoomMount = { kind: 'bind', from: job.part, at: cwd }
+  const argv = shell(job.command)
+  if (request.isNetworkOpen)
+    return runInstall(request, job, { argv, cwd, mounts: [project], env: {}, network: true, temporary })
+  const start = join(job.scratch, 'start')
+  await createFolder(start)
+  const files = [...(await own.list(baseline))].filter(([path]) => isManifest(path) || sources.test(path))
+  await layOut(
+    own,
+    start,
+    await own.edit(
+      emptyTree,
+      files.map(([path, entry]) => ({ path, entry })),
+    ),
+  )
+  const network = await openInstallNetwork({ scratch: job.scratch, start, env: request.env })
+  try {
+    const failure = await runInstall(request, job, {
+      argv: network.around(argv),
+      cwd,
+      mounts: [project, ...network.mounts],
+      env: network.env,
+      network: false,
+      temporary,
+    })
+    const refused = network.refused()
+    if (failure === undefined || refused.length === 0) return failure
+    return `${failure}\nnot a registry of this project: ${refused.slice(0, 5).join(', ')}; \`room: {network: true}\` opens the network`
+  } finally {
+    await network.close()
+  }
+}
+
+async function runInstall(
+  request: DependencyRequest,
+  { scratch }: InstallJob,
+  { temporary, ...place }: InstallPlace,
+): Promise<string | undefined> {
+  const { enclosure, places, timeoutMs } = request
+  const pass = [...proxies, ...registryVariables]
+  const home = join(temporary, '.room', 'home')
+  const env = {
+    ...roomEnvironment({ from: request.env, project: places.project, home, temporary, pass }),
+    ...userConfiguration(request.env['HOME']),
+    ...place.env,
+  }
+  const { exitCode, output, failure } = await enclosure.run({ ...place, env, timeoutMs, scratch })
+  if (exitCode === 0) return undefined
+  return (failure ?? output).trim().split('\n').slice(-5).join('\n') || `exit code ${exitCode}`
 }
 
 const proxies = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy']
