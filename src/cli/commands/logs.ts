@@ -19,7 +19,7 @@ import {
   openAttemptReader,
   type RecordedAttempt,
 } from '../report/attempts.ts'
-import { checkOutputLines, readCheckResults } from '../report/check-results.ts'
+import { iterationCheckLines, readCheckResults } from '../report/check-results.ts'
 import { createEventFilter, type EventFilter } from '../report/event-filter.ts'
 import { createSprintRedactor } from '../io/secrets.ts'
 import { findSprint } from '../sprint/find-sprint.ts'
@@ -69,7 +69,7 @@ export const logs = defineCommand({
 async function showChecks(sprintDir: string, number: number, io: Io): Promise<void> {
   const redact = createSprintRedactor(sprintDir, io)
   const found = await readCheckResults(sprintDir, number)
-  for (const line of found.flatMap((checks) => checkOutputLines(checks))) io.print(redact(line))
+  for (const line of found.flatMap((checks) => iterationCheckLines(checks))) io.print(redact(line))
 }
 
 function noTranscript(numbers: readonly number[], iteration: number | undefined, file: string): RalphError {

@@ -25,6 +25,7 @@ import {
   openAttemptReader,
   type RecordedAttempt,
 } from '../report/attempts.ts'
+import { iterationCheckLines, readCheckResults } from '../report/check-results.ts'
 import { renderMarkdownReport } from '../report/markdown-report.ts'
 import { readHistory } from '../report/read-history.ts'
 import { displayPath } from '../io/display-path.ts'
@@ -108,14 +109,38 @@ async function gatherReportData(
     hookTasks: progress.hookTasks,
     waits: [],
   }
-  const none = { history, madeAt: io.now(), diffs: new Map<number, string>(), transcripts: new Map<number, string[]>() }
+  const none = {
+    history,
+    madeAt: io.now(),
+    diffs: new Map<number, string>(),
+    transcripts: new Map<number, string[]>(),
+    checkOutputs: new Map<number, string[]>(),
+  }
   if (isMarkdown) return none
   const redact = createSprintRedactor(sprintDir, io)
   return {
     ...none,
     diffs: await readIterationDiffs(sprintDir, history, io),
     transcripts: await readIterationTranscripts(sprintDir, history, redact),
+    checkOutputs: await readCheckOutputs(sprintDir, history, redact),
   }
+}
+
+/** Only of iterations with a failed check: what a passing check printed explains nothing. */
+async function readCheckOutputs(
+  sprintDir: string,
+  { iterations }: SprintHistory,
+  redact: Redact,
+): Promise<Map<number, string[]>> {
+  const outputs = new Map<number, string[]>()
+  for (const { number, checks = [] } of iterations) {
+    if (checks.every(({ passed }) => passed)) continue
+    const kept = createBoundedLines(reportBounds.headLines, reportBounds.tailLines)
+    const found = await readCheckResults(sprintDir, number)
+    for (const line of found.flatMap((each) => iterationCheckLines(each))) kept.add(redact(line))
+    outputs.set(number, kept.lines())
+  }
+  return outputs
 }
 
 /** Without git, or without checkpoints, there are no diffs; the report shows everything else. */

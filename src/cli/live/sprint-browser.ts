@@ -9,7 +9,7 @@ import type { Io } from '../io/io.ts'
 import { createPaint } from '../io/paint.ts'
 import { createSprintRedactor } from '../io/secrets.ts'
 import { listRecordedAttempts, openAttemptReader, readAttemptPrompt } from '../report/attempts.ts'
-import { checkOutputLines, readCheckResults } from '../report/check-results.ts'
+import { iterationCheckLines, readCheckResults } from '../report/check-results.ts'
 import { checksText } from '../../words/receipt-text.ts'
 import { createBoundedLines } from '../../words/report/report-data.ts'
 import { resolveSprintWorkspace } from '../sprint/changes.ts'
@@ -118,7 +118,7 @@ async function openDiff({ sprintDir, progress, io }: BrowsedSprint, range: Itera
 async function openChecks({ sprintDir, io }: BrowsedSprint, number: number): Promise<OverlayContent> {
   const redact = createSprintRedactor(sprintDir, io)
   const found = await readCheckResults(sprintDir, number)
-  const lines = found.flatMap((checks) => checkOutputLines(checks)).map((line) => redact(line))
+  const lines = found.flatMap((checks) => iterationCheckLines(checks)).map((line) => redact(line))
   return { kind: 'text', title: `checks of iteration ${number}`, lines: orNone(lines) }
 }
 

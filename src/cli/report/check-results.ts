@@ -1,6 +1,6 @@
 import type { CheckResult } from '../../contract/progress.ts'
 import type { Fact } from '../../loop/core/fact.ts'
-import { describeExit } from '../../words/event-sentences.ts'
+import { checkOutputLines } from '../../words/check-output.ts'
 import { readIterationRecords } from '../../host/journal-reader.ts'
 
 export type IterationChecks = {
@@ -23,13 +23,10 @@ export async function readCheckResults(sprintDir: string, number: number): Promi
 }
 
 /** The checks of an iteration with the tests by name, and the output of those that failed. */
-export function checkOutputLines({ results, proof }: IterationChecks): string[] {
+export function iterationCheckLines({ results, proof }: IterationChecks): string[] {
   const { tests } = proof ?? {}
   return [
-    ...results.flatMap(({ name, passed, exitCode, reason, output }) => [
-      `== check ${name}: ${passed ? 'passed' : describeExit({ error: reason, exitCode })}`,
-      ...(passed ? [] : output.trimEnd().split('\n')),
-    ]),
+    ...checkOutputLines(results),
     ...Object.entries(tests ?? {}).flatMap(([state, names]) =>
       Array.isArray(names) ? names.map((test: string) => `test ${state}: ${test}`) : [],
     ),

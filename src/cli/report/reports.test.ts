@@ -29,6 +29,7 @@ function createReportData(
     madeAt: noon,
     diffs: new Map(),
     transcripts: new Map(),
+    checkOutputs: new Map(),
   }
 }
 
@@ -61,6 +62,7 @@ const createHostileData = (): ReportData => ({
   }),
   diffs: new Map([[1, `+${hostile}\n-${hostile}\n ${hostile}`]]),
   transcripts: new Map([[1, [hostile, hostile]]]),
+  checkOutputs: new Map([[1, [hostile]]]),
 })
 
 /** Returns the tag names of a page; fails on unbalanced tags. */
@@ -123,6 +125,7 @@ describe('the page', () => {
     const data = {
       ...createReportData({ iterations: [createIteration()] }),
       transcripts: new Map([[1, ['one', '  two']]]),
+      checkOutputs: new Map([[1, ['== check npm test: exit code 1', '2 failed']]]),
     }
 
     expect(renderHtmlReport(data)).toContain('<pre>one\n  two\n</pre>')

@@ -65,7 +65,12 @@ export function renderReceipts({ history: { iterations } }: ReportData): HtmlMar
   )
 }
 
-export function renderIterations({ history: { iterations, steps }, diffs, transcripts }: ReportData): HtmlMarkup {
+export function renderIterations({
+  history: { iterations, steps },
+  diffs,
+  transcripts,
+  checkOutputs,
+}: ReportData): HtmlMarkup {
   if (iterations.length === 0) return html``
   const texts = new Map(steps.map(({ id, prompt }) => [id, prompt]))
   const items = iterations.map((record) => {
@@ -88,15 +93,16 @@ export function renderIterations({ history: { iterations, steps }, diffs, transc
       <p>${summary}</p>
       ${notes.map((note) => html`<p class="so-so">! ${note}</p>`)}
       ${renderFolded('Diff', renderDiffSize(diff), renderDiffLines(diff))}
-      ${renderTranscript(transcripts.get(number) ?? [])}
+      ${renderLines('Checks', checkOutputs.get(number) ?? [])}
+      ${renderLines('Transcript', transcripts.get(number) ?? [])}
     </article>`
   })
   return reportSection('Iterations', html`${items}`)
 }
 
-const renderTranscript = (lines: readonly string[]): HtmlMarkup =>
+const renderLines = (name: string, lines: readonly string[]): HtmlMarkup =>
   renderFolded(
-    'Transcript',
+    name,
     html`<span class="dim">${lines.length} lines</span>`,
     lines.map((line) => html`${line}`),
   )

@@ -34,6 +34,8 @@ export type ReportData = {
   readonly diffs: ReadonlyMap<number, string>
   /** By iteration, as lines; bounded. */
   readonly transcripts: ReadonlyMap<number, readonly string[]>
+  /** What the checks of each iteration printed, as lines; bounded. */
+  readonly checkOutputs: ReadonlyMap<number, readonly string[]>
 }
 
 /** Keeps the first and the last lines of a text of any length. */

@@ -2,9 +2,11 @@ import type { StoredEvent } from '../../../contract/fleet/event.ts'
 import type { FleetSprint } from '../../../contract/fleet/sprint.ts'
 import type { IterationRecord } from '../../../contract/progress.ts'
 import { createBoundedLines, reportBounds, truncatePatch, type ReportData } from '../../../words/report/report-data.ts'
+import { checkOutputLines } from '../../../words/check-output.ts'
 import { renderHtmlReport } from '../../../words/report/html-report.ts'
 import { transcriptPrinter } from '../../../words/transcript-lines.ts'
 import { api } from '../../data/api.ts'
+import { readBackendTime } from '../../ui/now.ts'
 import { createPatch } from '../changes/patch.ts'
 import { fetchNewestEvents } from './download.ts'
 
@@ -22,9 +24,9 @@ export async function exportReport(sprint: FleetSprint, all: readonly IterationR
       waits: [],
       earlier: first > 1 ? first : undefined,
     },
-    madeAt: Date.now(),
+    madeAt: readBackendTime(),
     diffs: await fetchDiffs(sprint.id, iterations),
-    transcripts: await fetchTranscripts(sprint.id, iterations),
+    ...(await fetchEvents(sprint.id, iterations)),
   }
   return renderHtmlReport(data)
 }
@@ -47,11 +49,11 @@ async function fetchDiffs(sprintId: string, iterations: readonly IterationRecord
   return diffs
 }
 
-async function fetchTranscripts(
+async function fetchEvents(
   sprintId: string,
   iterations: readonly IterationRecord[],
-): Promise<Map<number, string[]>> {
-  const transcripts = new Map<number, string[]>()
+): Promise<Pick<ReportData, 'transcripts' | 'checkOutputs'>> {
+  const [transcripts, checkOutputs] = [new Map<number, string[]>(), new Map<number, string[]>()]
   let room = reportBounds.allTranscripts
   for (const { number } of iterations.toReversed()) {
     if (room <= 0) {
@@ -59,11 +61,20 @@ async function fetchTranscripts(
       continue
     }
     // oxlint-disable-next-line no-await-in-loop -- until the page is full
-    const lines = printTranscript(await fetchNewestEvents(sprintId, { iteration: number }))
+    const events = await fetchNewestEvents(sprintId, { iteration: number })
+    const lines = printTranscript(events)
+    checkOutputs.set(number, printChecks(events))
     room -= lines.reduce((length, line) => length + line.length, 0)
     transcripts.set(number, lines)
   }
-  return transcripts
+  return { transcripts, checkOutputs }
+}
+
+function printChecks(events: readonly StoredEvent[]): string[] {
+  const kept = createBoundedLines(reportBounds.headLines, reportBounds.tailLines)
+  const results = events.flatMap(({ event }) => (event.type === 'check-ended' ? [event.result] : []))
+  for (const line of checkOutputLines(results)) kept.add(line)
+  return kept.lines()
 }
 
 function printTranscript(events: readonly StoredEvent[]): string[] {
