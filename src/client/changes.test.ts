@@ -86,6 +86,15 @@ it('reconnects when a connection stays silent', () => {
   expect(sources.map(({ open }) => open)).toEqual([false, true])
 })
 
+it('reconnects when a new connection is not greeted, as behind a proxy that buffers', () => {
+  const { sources, received } = createTestFollower()
+  vi.advanceTimersByTime(14_000)
+  expect(received).toEqual([])
+  vi.advanceTimersByTime(2000)
+  expect(received).toEqual(['lost'])
+  expect(sources[0]?.open).toBe(false)
+})
+
 it('switches to another sprint from its position, over one connection', () => {
   const { sources, received, last, following } = createTestFollower()
   last().say({ type: 'here' }, '1-1')

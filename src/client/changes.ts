@@ -32,6 +32,8 @@ const reconnectBackoff = { firstMs: 1000, maxMs: 30_000 }
  * reports it.
  */
 const silenceTimeoutMs = 40_000
+/** It greets a new connection at once. Without the greeting, a proxy is holding the stream back. */
+const greetingTimeoutMs = 15_000
 
 /**
  * Follows all changes from now on, over one connection at a time. Data requested before the connection was open may be
@@ -77,7 +79,7 @@ export function followChanges({ onChange, onState }: ChangeHandlers, options: Fo
     disconnect()
     const mine = open(changesUrl(inside, position))
     source = mine
-    wait(silenceTimeoutMs, fail)
+    wait(greetingTimeoutMs, fail)
     mine.addEventListener('error', () => mine === source && fail())
     for (const type of changeTypes) mine.addEventListener(type, (message) => mine === source && onMessage(message))
   }

@@ -24,6 +24,8 @@ export type FakeApi = {
   refusing: boolean
   /** Answers every call like a proxy without a backend; still serves the files of the page. */
   proxyStatus: number | undefined
+  /** Opens streams and sends nothing over them, like a proxy that buffers. */
+  buffering: boolean
   version: string
   /** The filters with which pages opened the stream of changes, in order. */
   readonly streams: string[]
@@ -50,6 +52,7 @@ export async function startFakeApi(fleet: Fleet): Promise<FakeApi> {
     fake.streams.push(url.search)
     response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
     response.on('close', () => streams.delete(response))
+    if (fake.buffering) return response.flushHeaders()
     const sprintId = url.searchParams.get('sprintId')
     const after = Number(url.searchParams.get('after') ?? pushed.length)
     for (const [at, change] of pushed.entries())
@@ -103,6 +106,7 @@ export async function startFakeApi(fleet: Fleet): Promise<FakeApi> {
     closeConnections: () => server.closeAllConnections(),
     refusing: false,
     proxyStatus: undefined,
+    buffering: false,
     streams: [],
     version: '0.2.0',
     watching: () => streams.size,

@@ -76,6 +76,54 @@ describe('when the connection is lost', () => {
     expect(loads()).toBe(0)
   })
 
+  it('asks the backend itself while a proxy buffers the stream, and says so', async () => {
+    await open('/sign-in')
+    fake().buffering = true
+    await page().clock.install()
+    await go('/')
+    await see('Postgres or Redis?')
+    const banner = page().getByText('Live updates do not arrive')
+    await expect.poll(async () => (await page().clock.runFor(5000), banner.isVisible()), { timeout: 30_000 }).toBe(true)
+    const [row] = fake().fleet.agents
+    if (!row) throw new Error('no agent')
+    fake().fleet.agents[0] = { ...row, agent: { ...row.agent, name: 'polled' } }
+    const name = page().getByText('polled')
+    await expect.poll(async () => (await page().clock.runFor(5000), name.isVisible()), { timeout: 30_000 }).toBe(true)
+    fake().buffering = false
+    await expect
+      .poll(async () => (await page().clock.runFor(5000), banner.isVisible()), { timeout: 30_000 })
+      .toBe(false)
+    renamed('renamed')
+    await see('renamed')
+  })
+
+  it('shows the same ages if the clock of the computer is an hour off', async () => {
+    await open('/sign-in')
+    await page().clock.install({ time: Date.now() + 3_600_000 })
+    await go('/')
+    await see(/waiting for you for 2 min/)
+    expect(
+      await page()
+        .getByText(/waiting for you for 1 h|for 62 min/)
+        .count(),
+    ).toBe(0)
+  })
+
+  it('is live again as soon as the network is back', async () => {
+    await open('/')
+    await see('Postgres or Redis?')
+    await isWatched()
+    await page().context().setOffline(true)
+    fake().cutOff()
+    await see(/Live updates lost/)
+    renamed('missed')
+    await page().context().setOffline(false)
+    await see('missed')
+    await page()
+      .getByText(/Live updates lost/)
+      .waitFor({ state: 'hidden' })
+  })
+
   it('redirects a user whose access was revoked to the sign-in page', async () => {
     await open('/')
     await see('Postgres or Redis?')

@@ -1,8 +1,16 @@
 import { QueryClient } from '@tanstack/react-query'
 import { createClient } from '../../client/client.ts'
 import { errorCodes, RalphError } from '../../contract/errors.ts'
+import { adjustClock } from '../ui/now.ts'
 
-export const api = createClient()
+export const api = createClient({
+  fetch: async (input, init) => {
+    const answer = await fetch(input, init)
+    const time = Date.parse(answer.headers.get('date') ?? '')
+    if (!Number.isNaN(time)) adjustClock(time)
+    return answer
+  },
+})
 
 /** Live changes keep cached answers up to date, so nothing is refetched because of its age. */
 export const queryClient = new QueryClient({

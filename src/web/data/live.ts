@@ -1,14 +1,16 @@
 import { useEffect, useSyncExternalStore } from 'react'
 import { followChanges } from '../../client/changes.ts'
 import type { FleetChange } from '../../contract/fleet/event.ts'
-import { queryClient } from './api.ts'
+import { readBackendTime } from '../ui/now.ts'
+import { api, queryClient } from './api.ts'
 import { applyChanges } from './apply-change.ts'
 import { refetchShown } from './refetch-shown.ts'
 import { keys } from './queries.ts'
 import { canShare, followShared, type SharedStream, type StreamHandlers } from './shared-stream.ts'
 
 export type ConnectionState = {
-  readonly state: 'connecting' | 'live' | 'lost'
+  /** `polling`: the backend answers, but its stream does not arrive, as behind a proxy that buffers it. */
+  readonly state: 'connecting' | 'live' | 'polling' | 'lost'
   /** When the page was last up to date; undefined if it never was. */
   readonly at?: number | undefined
 }
@@ -17,6 +19,8 @@ export type ConnectionState = {
 const applyIntervalMs = 120
 /** A connection that returns within this time is not reported as lost. */
 const graceMs = 2000
+/** While the stream is lost, the page asks the backend this often for what it shows. */
+export const pollIntervalMs = 10_000
 
 /** The page's only subscription. Components read the cache it feeds. */
 class LiveUpdates {
@@ -28,6 +32,7 @@ class LiveUpdates {
   #waiting: FleetChange[] = []
   #flushTimer: number | undefined
   #lossTimer: number | undefined
+  #pollTimer: number | undefined
 
   start(): () => void {
     this.#connect()
@@ -42,6 +47,7 @@ class LiveUpdates {
       document.removeEventListener('visibilitychange', this.#reconnectNow)
       window.clearTimeout(this.#lossTimer)
       window.clearTimeout(this.#flushTimer)
+      this.#stopPolling()
       this.#lossTimer = undefined
       this.#flushTimer = undefined
       this.#waiting = []
@@ -78,7 +84,7 @@ class LiveUpdates {
   readonly #onChange = (change: FleetChange): void => {
     this.#waiting.push(change)
     this.#flushTimer ??= window.setTimeout(this.#flush, applyIntervalMs)
-    if (this.connection.state === 'live') this.connection = { state: 'live', at: Date.now() }
+    if (this.connection.state === 'live') this.connection = { state: 'live', at: readBackendTime() }
   }
 
   readonly #flush = (): void => {
@@ -90,7 +96,8 @@ class LiveUpdates {
   }
 
   #onLive(): void {
-    this.#setConnection({ state: 'live', at: Date.now() })
+    this.#stopPolling()
+    this.#setConnection({ state: 'live', at: readBackendTime() })
     if (this.#lossTimer === undefined) return
     window.clearTimeout(this.#lossTimer)
     this.#lossTimer = undefined
@@ -100,8 +107,28 @@ class LiveUpdates {
 
   #onLost(): void {
     this.#lossTimer ??= window.setTimeout(() => this.#setConnection({ state: 'lost', at: this.connection.at }), graceMs)
+    this.#pollTimer ??= window.setInterval(() => void this.#poll(), pollIntervalMs)
     // A refused event stream does not say why; this request does. A user without access has to sign in.
     refetchShown(queryClient, ({ queryKey }) => isQueryFor(queryKey, keys.me))
+  }
+
+  /** The stream does not arrive. If the backend answers anyway, what the page shows is refetched. */
+  async #poll(): Promise<void> {
+    if (document.hidden || this.#lossTimer === undefined) return
+    const answers = await api.me({}).then(
+      () => true,
+      () => false,
+    )
+    // The stream may have returned in between.
+    if (this.#pollTimer === undefined) return
+    if (!answers) return this.#setConnection({ state: 'lost', at: this.connection.at })
+    refetchShown(queryClient, () => true)
+    this.#setConnection({ state: 'polling', at: readBackendTime() })
+  }
+
+  #stopPolling(): void {
+    window.clearInterval(this.#pollTimer)
+    this.#pollTimer = undefined
   }
 
   /** The backend sends events inside a sprint only to pages that show it, so refetch what is known of it. */

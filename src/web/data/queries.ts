@@ -177,9 +177,17 @@ export const machinesQuery = queryOptions({
   queryFn: async ({ signal }) => (await api.listMachines({}, { signal })).items,
 })
 
+/** Every open question, however old, and the newest settled ones. */
 export const questionsQuery = queryOptions({
   queryKey: keys.questions,
-  queryFn: async ({ signal }) => (await api.listQuestions({ limit: 200 }, { signal })).items,
+  queryFn: async ({ signal }) => {
+    const [open, recent] = await Promise.all([
+      fetchAllPages((cursor) => api.listQuestions({ status: 'open', cursor, limit: 200 }, { signal })),
+      api.listQuestions({ limit: 100 }, { signal }),
+    ])
+    const known = new Set(open.map(({ id }) => id))
+    return [...open, ...recent.items.filter(({ id, status }) => status !== 'open' && !known.has(id))]
+  },
 })
 
 export const usageQuery = queryOptions({

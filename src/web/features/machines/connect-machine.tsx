@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../../data/api.ts'
-import { useNow } from '../../ui/now.ts'
+import { readBackendTime, useNow } from '../../ui/now.ts'
 import { meQuery } from '../../data/queries.ts'
 import { useAction } from '../../data/use-action.ts'
 import { Button } from '../../ui/button.tsx'
@@ -19,7 +19,7 @@ export function ConnectMachine({ machines }: { machines: number }) {
   const make = useAction(api.makeJoinToken, {
     onDone: (made) => {
       setToken(made)
-      setAsked(Date.now())
+      setAsked(readBackendTime())
     },
   })
   if (machines > before) return <p className="text-ok">Connected in {formatDurationShort(now - refreshes)}.</p>
