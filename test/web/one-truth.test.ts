@@ -6,6 +6,7 @@ import { showGlance } from '../../src/backend/views/show.ts'
 import { advance } from '../../src/loop/advance.ts'
 import { createCheckGrid } from '../../src/web/features/sprint/checks-grid.ts'
 import { createStripCells } from '../../src/web/features/sprint/strip-cells.ts'
+import { countAskingAgents, describeQuestionContext } from '../../src/web/words/question-context.ts'
 import { describeSituation } from '../../src/web/words/situation.ts'
 import { describeChecks, describeSprintState } from '../../src/words/sprint-state.ts'
 import { buildAgentRow, buildMachine } from '../support/fake-fleet.ts'
@@ -42,6 +43,11 @@ function look(progress: Progress) {
     head: describeSprintState(summarizeSprint(progress)),
     row: describeSituation(row, noon),
     glance,
+    /** The number in the header, and the line above a question in the inbox. */
+    inbox: {
+      asking: countAskingAgents(question ? [{ status: 'open', agentId: row.agent.id }] : []),
+      context: describeQuestionContext(summarizeSprint(progress)),
+    },
     cells,
     parked,
     grid: createCheckGrid(progress.iterations, progress),
@@ -50,10 +56,14 @@ function look(progress: Progress) {
 
 /** Sentences that contradict each other. */
 function contradictions(progress: Progress): string[] {
-  const { head, row, glance, cells, parked, grid } = look(progress)
+  const { head, row, glance, inbox, cells, parked, grid } = look(progress)
   const running = cells.filter(({ seen }) => seen.sign === 'now')
   const last = cells.at(-1)
   const wrong = {
+    'the header counts other questions than the fleet': inbox.asking !== (row.group === 'needs-you' ? 1 : 0),
+    'the inbox names another iteration than the head': !inbox.context.includes(head.iteration ?? ''),
+    'the inbox counts other checks than the row':
+      glance.checks !== undefined && !inbox.context.includes(describeChecks(glance.checks)),
     'a cell runs in a sprint that rests': running.length > 0 && !head.live,
     'the strip ends before the iteration of the head':
       progress.stats.currentIteration > 0 &&
@@ -79,7 +89,7 @@ function contradictions(progress: Progress): string[] {
   return Object.entries(wrong).flatMap(([text, is]) => (is ? [text] : []))
 }
 
-it('head, strip, counters, checks and row agree in every state of random sprints', async () => {
+it('head, strip, counters, checks, inbox and row agree in every state of random sprints', async () => {
   const found = new Map<string, Progress>()
   let states = 0
   for (let seed = 1; seed <= 60; seed += 1) {

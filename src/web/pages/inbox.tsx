@@ -1,8 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import type { SprintQuestion } from '../../contract/fleet/question.ts'
+import type { FleetRow } from '../../contract/fleet/agent.ts'
+import { summarizeSprint } from '../../contract/sprint-summary.ts'
 import { api, describeError } from '../data/api.ts'
-import { agentsQuery, questionsQuery } from '../data/queries.ts'
+import { agentsQuery, questionsQuery, sprintQuery } from '../data/queries.ts'
 import { useAction } from '../data/use-action.ts'
 import { QuestionCard } from '../features/questions/question-card.tsx'
 import { PastQuestions } from '../features/questions/past-questions.tsx'
@@ -11,6 +13,7 @@ import { useTitle } from '../shell/title.ts'
 import { Card, CardHead } from '../ui/card.tsx'
 import { EmptyState, ProblemNotice, Skeleton } from '../ui/states.tsx'
 import { WithAside } from '../ui/with-aside.tsx'
+import { describeQuestionContext } from '../words/question-context.ts'
 
 const route = getRouteApi('/needs-you')
 
@@ -84,7 +87,16 @@ function OpenQuestion({ question, focused }: { question: SprintQuestion; focused
         >
           {question.goal}
         </Link>
+        <QuestionContext question={question} row={row} />
       </p>
     </QuestionCard>
   )
+}
+
+/** The state of the sprint that asks. The row of its agent shows another sprint if a newer one runs. */
+function QuestionContext({ question, row }: { question: SprintQuestion; row: FleetRow | undefined }) {
+  const isShown = row?.sprint?.id === question.sprintId
+  const { data } = useQuery({ ...sprintQuery(question.sprintId), enabled: row !== undefined && !isShown })
+  const sprint = isShown ? row?.sprint : data && summarizeSprint(data.progress)
+  return sprint ? <span className="text-faint">{describeQuestionContext(sprint)}</span> : null
 }

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { questionsQuery } from '../data/queries.ts'
+import { countAskingAgents } from '../words/question-context.ts'
 
 /** `(2) Fleet · Ralph`: a background tab shows the number of open questions. */
 export function useTitle(title: string): void {
@@ -10,8 +11,7 @@ export function useTitle(title: string): void {
   }, [title, open])
 }
 
-/** How many agents ask: the same number as the counter of the fleet. */
 export function useOpenQuestions(): number {
   const { data } = useQuery({ ...questionsQuery, enabled: false })
-  return new Set((data ?? []).flatMap(({ status, agentId }) => (status === 'open' ? [agentId] : []))).size
+  return countAskingAgents(data ?? [])
 }
