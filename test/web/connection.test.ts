@@ -119,9 +119,15 @@ describe('when the connection is lost', () => {
     renamed('missed')
     await page().context().setOffline(false)
     await see('missed')
-    await page()
-      .getByText(/Live updates lost/)
-      .waitFor({ state: 'hidden' })
+    await expect
+      .poll(
+        () =>
+          page()
+            .getByText(/Live updates lost/)
+            .isVisible(),
+        { timeout: 30_000 },
+      )
+      .toBe(false)
   })
 
   it('redirects a user whose access was revoked to the sign-in page', async () => {

@@ -98,5 +98,5 @@ function QuestionContext({ question, row }: { question: SprintQuestion; row: Fle
   const isShown = row?.sprint?.id === question.sprintId
   const { data } = useQuery({ ...sprintQuery(question.sprintId), enabled: row !== undefined && !isShown })
   const sprint = isShown ? row?.sprint : data && summarizeSprint(data.progress)
-  return sprint ? <span className="text-faint">{describeQuestionContext(sprint)}</span> : null
+  return sprint ? <span>{describeQuestionContext(sprint)}</span> : null
 }
