@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { createTestFolder } from '../support/folder.ts'
 import { commitAll, git } from '../support/programs.ts'
 import { createTestSprint, type TestSprint } from '../support/sprint.ts'
 
@@ -122,6 +123,21 @@ describe('restore', () => {
     const refused = await sprint.ralph('restore', 's', '1')
     expect(refused.stdout).toContain(`not restored: ${sprint.at('nested')} was a repository then`)
     expect(await sprint.read('nested/n.txt')).toBe('ignored\n')
+  })
+
+  it('writes nothing through a link that the agent left in place of a folder', async () => {
+    const outside = createTestFolder()
+    const sprint = await createRepository({
+      1: runAndReport('git init --quiet deep/nested; echo planted > deep/nested/n.txt; echo 1 > a.txt'),
+      2: { run: `rm -rf deep; echo deep >> .gitignore; ln -s '${outside}' deep; echo 2 > a.txt`, report: goalComplete },
+    })
+    await sprint.run()
+    const { stdout } = await sprint.ralph('restore', 's', '1')
+
+    expect(readdirSync(outside)).toEqual([])
+    expect(stdout).not.toContain('deep/nested/n.txt')
+    expect(stdout).toContain(`not restored: ${sprint.at('deep/nested')} was a repository then`)
+    expect(await sprint.read('a.txt')).toBe('1\n')
   })
 
   it('keeps ignored files that it replaces', async () => {

@@ -56,7 +56,7 @@ export async function restoreFiles(
   const repositories = await findRepositories(options)
   const targets = await findTargets(options, repositories, point)
   const deleted = point === 'undo' ? [] : await findDeleted(options, point.iteration, repositories)
-  if (!(await hasChanges(targets)) && (await chooseRevivable(deleted)).length === 0) {
+  if (!(await hasChanges(targets)) && (await chooseRevivable(deleted, options)).length === 0) {
     for (const { repository, commit } of targets) await moveLastCheckpoint(repository, commit)
     return { saved: [], unpinned: [], revived: [], missing: deleted.map(({ repository }) => repository.root) }
   }
@@ -67,7 +67,7 @@ export async function restoreFiles(
     for (const target of targets) {
       await assertRestored(target, kept.find(({ repository }) => repository === target.repository)?.commit)
     }
-    for (const target of await chooseRevivable(deleted)) {
+    for (const target of await chooseRevivable(deleted, options)) {
       revived.push(target)
       await reviveFiles(target)
     }
@@ -126,14 +126,24 @@ async function findDeleted(
   )
 }
 
-/** Those whose folder is gone or empty: Ralph writes over nothing that no checkpoint contains. */
-async function chooseRevivable(deleted: readonly Target[]): Promise<Target[]> {
+/** Those whose folder is gone or empty, and not behind a link: Ralph writes over nothing that no checkpoint contains. */
+async function chooseRevivable(deleted: readonly Target[], { project }: WorkspaceOptions): Promise<Target[]> {
   const empty = await Promise.all(
-    deleted.map(async ({ repository: { root } }) =>
-      existsItself(root) ? isFolderItself(root) && (await listFolder(root)).length === 0 : true,
-    ),
+    deleted.map(async ({ repository: { root } }) => {
+      if (isBehindLink(project, root)) return false
+      return existsItself(root) ? isFolderItself(root) && (await listFolder(root)).length === 0 : true
+    }),
   )
   return deleted.filter(({ commit }, number) => commit !== '' && empty[number] === true)
+}
+
+/** An agent can replace a folder of the project by a link to any other folder, or to `.git`. */
+function isBehindLink(project: string, root: string): boolean {
+  const parts = relative(project, root).split('/')
+  return parts.some((_, number) => {
+    const folder = join(project, ...parts.slice(0, number + 1))
+    return existsItself(folder) && !isFolderItself(folder)
+  })
 }
 
 async function reviveFiles(target: Target): Promise<void> {
@@ -180,7 +190,7 @@ async function compareWithTargets(
   }
   return Promise.all([
     ...targets.map(async (target) => compare(target, (await writeWorkTree(target.repository)).tree)),
-    ...(await chooseRevivable(deleted)).map(async (target) => compare(target, await writeEmptyTree(target.repository))),
+    ...(await chooseRevivable(deleted, options)).map(async (target) => compare(target, await writeEmptyTree(target.repository))),
   ])
 }
 
