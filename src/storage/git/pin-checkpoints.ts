@@ -3,7 +3,7 @@ import { exists, fileSize, readTextSyncIfExists, removeFile } from '../../platfo
 import { copyObjects } from '../../platform/git-pack.ts'
 import { git, type GitOptions } from '../../platform/git.ts'
 import { storeOptions, userObjects } from './checkpoint-store.ts'
-import { readHead, resolveGitFolders, type Repository } from './repositories.ts'
+import { hasForeignGitFolder, readHead, resolveGitFolders, type Repository } from './repositories.ts'
 
 /** A commit, or undefined to delete the ref. */
 export type RefChanges = Readonly<Record<string, string | undefined>>
@@ -30,6 +30,7 @@ export async function pinRefs(repository: Repository, commits: RefChanges): Prom
   const { common } = resolveGitFolders(root)
   try {
     if (!exists(common)) throw new Error(`${root} is no repository any more`)
+    if (hasForeignGitFolder(repository)) throw new Error(`the git folder of ${root} belongs to another repository`)
     const targets = [...new Set(Object.values(commits).filter((commit) => commit !== undefined))]
     if (targets.length > 0 && !(await hasEarlierHistory(repository))) throw new Error(noHistory(root))
     const isCleaning = exists(join(common, 'gc.pid'))

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { RalphError } from '../../contract/errors.ts'
 import { copyFileOver, exists, isFile, readBytes, realPath } from '../../platform/files/files.ts'
 import { stateFolder } from '../../platform/files/state-folder.ts'
@@ -19,8 +19,7 @@ export function createProjectFiles(project: string, sprintDir: string): ProjectF
     },
     restore: async (name, known) => {
       const target = join(project, name)
-      if (!isInsideProject(project, dirname(target)))
-        throw new RalphError('FILE_UNWRITABLE', outsideMessage, { place: { file: target } })
+      assertWritable(project, target)
       if ((await hashFile(copyPath(name))) !== known)
         throw new RalphError('BASELINE_DAMAGED', `the copy of ${name} is not what Ralph stored`)
       await copyFileOver(copyPath(name), target)
@@ -35,11 +34,15 @@ async function hashFile(path: string): Promise<string> {
     .digest('hex')
 }
 
-const outsideMessage = 'a symbolic link in the project leads outside of it'
-
-/** An agent can replace a folder by a link: restoring a file must not write through it. */
-function isInsideProject(project: string, folder: string): boolean {
-  if (!exists(folder)) return isInsideProject(project, dirname(folder))
-  const [root, real] = [realPath(project), realPath(folder)]
-  return real === root || real.startsWith(`${root}/`)
+/** An agent can replace a folder by a link: restoring a file must not write through it, outside of the project or into `.git`. */
+function assertWritable(project: string, target: string): void {
+  const path = relative(realPath(project), realPath(findExisting(dirname(target))))
+  const isOutside = path === '..' || path.startsWith('../')
+  if (!isOutside && (!isInGitFolder(path) || isInGitFolder(relative(project, target)))) return
+  const where = isOutside ? 'outside of it' : 'into its git folder'
+  throw new RalphError('FILE_UNWRITABLE', `a symbolic link in the project leads ${where}`, { place: { file: target } })
 }
+
+const isInGitFolder = (path: string): boolean => path.toLowerCase().split('/').includes('.git')
+
+const findExisting = (folder: string): string => (exists(folder) ? folder : findExisting(dirname(folder)))

@@ -2,11 +2,13 @@ import { createHash } from 'node:crypto'
 import { join, relative, resolve } from 'node:path'
 import {
   exists,
+  existsItself,
   isFile,
   isFolder,
   isFolderItself,
   listFolder,
   readTextSyncIfExists,
+  realPath,
 } from '../../platform/files/files.ts'
 import { stateFolder, stateId } from '../../platform/files/state-folder.ts'
 import { git } from '../../platform/git.ts'
@@ -21,6 +23,8 @@ export type Repository = {
   readonly refs: string
   /** Where version 0.1.0 kept them, in the user's repository only. */
   readonly oldRefs: string
+  /** The project of a repository nested in it. */
+  readonly project?: string
   /** Paths relative to the root that are not part of checkpoints. */
   readonly excluded: readonly string[]
 }
@@ -56,10 +60,24 @@ export const describeRepository = (root: string, options: WorkspaceOptions): Rep
   store: storeFolder(root, options),
   refs: checkpointRefs(root, options),
   oldRefs: `refs/ralph/${options.sprintId}`,
+  ...(isBelow(relative(options.project, root)) && { project: options.project }),
   excluded: [findSprintsFolder(options.sprintDir), options.sprintDir]
     .map((folder) => relative(root, folder))
-    .filter((path) => path !== '' && !path.startsWith('..')),
+    .filter(isBelow),
 })
+
+/** Whether a relative path leads to a folder below. */
+export const isBelow = (path: string): boolean => path !== '' && path !== '..' && !path.startsWith('../')
+
+/** An agent can replace a folder of the project by a link to any other folder, or to `.git`. */
+export function isBehindLink(project: string, root: string): boolean {
+  const path = relative(project, root)
+  const parts = isBelow(path) ? path.split('/') : []
+  return parts.some((_, number) => {
+    const folder = join(project, ...parts.slice(0, number + 1))
+    return existsItself(folder) && !isFolderItself(folder)
+  })
+}
 
 /** Found by the place of the work tree in the project, so that a moved project keeps its checkpoints. */
 export function storeFolder(root: string, { project, sprintDir }: WorkspaceOptions): string {
@@ -112,6 +130,17 @@ export function resolveGitFolders(root: string): { readonly own: string; readonl
   const own = link === undefined ? path : resolve(root, link.trim())
   const common = readTextSyncIfExists(join(own, 'commondir'))?.trim()
   return { own, common: common === undefined ? own : resolve(own, common) }
+}
+
+/**
+ * Whether a nested repository uses the git folder of another one: the agent can make `.git` a link to any repository of the user.
+ * The git folder of a submodule is in that of the project.
+ */
+export function hasForeignGitFolder({ root, project }: Repository): boolean {
+  if (project === undefined) return false
+  const own = realPath(resolveGitFolders(root).common)
+  const [home, ...more] = [resolveGitFolders(project).common, project].filter(exists).map(realPath)
+  return own === home || ![home, ...more].some((folder) => folder !== undefined && isBelow(relative(folder, own)))
 }
 
 /** The commit of HEAD, or `unborn`. Starts git only for refs that have no file of their own. */

@@ -1,16 +1,9 @@
 import { join, relative } from 'node:path'
 import { RalphError } from '../../contract/errors.ts'
-import {
-  createFolder,
-  existsItself,
-  isFolderItself,
-  listEverything,
-  listFolder,
-  removeFolder,
-} from '../../platform/files/files.ts'
-import { git, type GitOptions } from '../../platform/git.ts'
+import { createFolder, existsItself, isFolderItself, listEverything, removeFolder } from '../../platform/files/files.ts'
+import { git } from '../../platform/git.ts'
 import { decodePath, resolvePath } from './byte-paths.ts'
-import { assertCheckpoint, openCheckpointLog, readNestedRepositories } from './checkpoint-log.ts'
+import { assertCheckpoint, openCheckpointLog } from './checkpoint-log.ts'
 import {
   chooseCheckpoint,
   commitCheckpoint,
@@ -21,9 +14,9 @@ import {
   sortCheckpoints,
   updateRefs,
 } from './checkpoints.ts'
-import { hasStore, storeGit } from './checkpoint-store.ts'
-import { listRefs } from './pin-checkpoints.ts'
-import { describeRepository, findRepositories, type Repository, type WorkspaceOptions } from './repositories.ts'
+import { storeGit } from './checkpoint-store.ts'
+import { chooseRevivable, findDeleted, inStore, type Target } from './deleted-repositories.ts'
+import { findRepositories, isBehindLink, isBelow, type Repository, type WorkspaceOptions } from './repositories.ts'
 import { excludedPaths, updateIndex, writeWorkTree } from './work-tree.ts'
 
 /** What a user can return to: the files after an iteration, or those that the last restore replaced. */
@@ -41,8 +34,6 @@ export type RestoredFiles = {
   readonly missing: readonly string[]
 }
 
-type Target = { readonly repository: Repository; readonly commit: string }
-
 /**
  * Restores the files in all repositories or in none. Before it changes anything, it stores the current files, also the ignored
  * ones that are in the way, and proves that they can be read back. If nothing changes, it stores nothing: an undo then still
@@ -56,24 +47,25 @@ export async function restoreFiles(
   const repositories = await findRepositories(options)
   const targets = await findTargets(options, repositories, point)
   const deleted = point === 'undo' ? [] : await findDeleted(options, point.iteration, repositories)
-  if (!(await hasChanges(targets)) && (await chooseRevivable(deleted, options)).length === 0) {
+  if (!(await hasChanges(targets)) && (await chooseRevivable(deleted, options.project)).length === 0) {
     for (const { repository, commit } of targets) await moveLastCheckpoint(repository, commit)
     return { saved: [], unpinned: [], revived: [], missing: deleted.map(({ repository }) => repository.root) }
   }
   const { name, kept, unpinned } = await saveAll(repositories, targets, now)
   const revived: Target[] = []
   try {
-    for (const target of targets) await checkOutFiles(target)
+    for (const target of targets) await checkOutFiles(target, options)
     for (const target of targets) {
       await assertRestored(target, kept.find(({ repository }) => repository === target.repository)?.commit)
     }
-    for (const target of await chooseRevivable(deleted, options)) {
+    for (const target of await chooseRevivable(deleted, options.project)) {
       revived.push(target)
-      await reviveFiles(target)
+      await reviveFiles(target, options)
     }
   } catch (error) {
     for (const { repository } of revived) await removeFolder(repository.root)
-    for (const files of kept) await checkOutFiles(files)
+    const reachable = kept.filter(({ repository }) => !isBehindLink(options.project, repository.root))
+    for (const files of reachable) await checkOutFiles(files, options)
     throw error
   }
   for (const { repository, commit } of targets) await moveLastCheckpoint(repository, commit)
@@ -109,46 +101,9 @@ async function saveAll(repositories: readonly Repository[], targets: readonly Ta
   return { name, kept, unpinned }
 }
 
-/** Nested repositories of a checkpoint that no longer exist. The store still has their files, but not their history. */
-async function findDeleted(
-  options: WorkspaceOptions,
-  iteration: number,
-  repositories: readonly Repository[],
-): Promise<Target[]> {
-  const known = (await readNestedRepositories(options.sprintDir, iteration)).map((path) => join(options.project, path))
-  const deleted = known.filter((folder) => !repositories.some(({ root }) => root === folder))
-  return Promise.all(
-    deleted.map(async (root) => {
-      const repository = describeRepository(root, options)
-      const checkpoints = hasStore(repository) ? await listRefs(inStore(repository), repository.refs) : []
-      return { repository, commit: chooseCheckpoint(sortCheckpoints(checkpoints), iteration) ?? '' }
-    }),
-  )
-}
-
-/** Those whose folder is gone or empty, and not behind a link: Ralph writes over nothing that no checkpoint contains. */
-async function chooseRevivable(deleted: readonly Target[], { project }: WorkspaceOptions): Promise<Target[]> {
-  const empty = await Promise.all(
-    deleted.map(async ({ repository: { root } }) => {
-      if (isBehindLink(project, root)) return false
-      return existsItself(root) ? isFolderItself(root) && (await listFolder(root)).length === 0 : true
-    }),
-  )
-  return deleted.filter(({ commit }, number) => commit !== '' && empty[number] === true)
-}
-
-/** An agent can replace a folder of the project by a link to any other folder, or to `.git`. */
-function isBehindLink(project: string, root: string): boolean {
-  const parts = relative(project, root).split('/')
-  return parts.some((_, number) => {
-    const folder = join(project, ...parts.slice(0, number + 1))
-    return existsItself(folder) && !isFolderItself(folder)
-  })
-}
-
-async function reviveFiles(target: Target): Promise<void> {
+async function reviveFiles(target: Target, options: WorkspaceOptions): Promise<void> {
   await createFolder(target.repository.root)
-  await checkOutFiles(target)
+  await checkOutFiles(target, options)
   await assertRestored(target, undefined)
 }
 
@@ -190,12 +145,11 @@ async function compareWithTargets(
   }
   return Promise.all([
     ...targets.map(async (target) => compare(target, (await writeWorkTree(target.repository)).tree)),
-    ...(await chooseRevivable(deleted, options)).map(async (target) => compare(target, await writeEmptyTree(target.repository))),
+    ...(await chooseRevivable(deleted, options.project)).map(async (target) =>
+      compare(target, await writeEmptyTree(target.repository)),
+    ),
   ])
 }
-
-/** For commands that need no work tree, which may be gone. */
-const inStore = ({ store }: Repository): GitOptions => ({ cwd: store, gitDir: store })
 
 const writeEmptyTree = (repository: Repository): Promise<string> =>
   git({ ...inStore(repository), input: '' }, 'hash-object', '-t', 'tree', '--stdin')
@@ -203,7 +157,7 @@ const writeEmptyTree = (repository: Repository): Promise<string> =>
 /** Paths of a nested repository begin with its folder. */
 const patchArgs = ({ project }: WorkspaceOptions, root: string): string[] => {
   const folder = relative(project, root)
-  return folder === '' || folder.startsWith('..') ? [] : [`--src-prefix=a/${folder}/`, `--dst-prefix=b/${folder}/`]
+  return isBelow(folder) ? [`--src-prefix=a/${folder}/`, `--dst-prefix=b/${folder}/`] : []
 }
 
 async function findTargets(
@@ -330,7 +284,9 @@ async function commitIgnored(repository: Repository, paths: readonly string[], p
   return storeGit(repository, { args: ['commit-tree', tree, '-p', parent], input: message })
 }
 
-async function checkOutFiles({ repository, commit }: Target): Promise<void> {
+async function checkOutFiles({ repository, commit }: Target, { project }: WorkspaceOptions): Promise<void> {
+  const { root } = repository
+  if (isBehindLink(project, root)) throw new RalphError('FILE_UNWRITABLE', linkMessage, { place: { file: root } })
   const options = [`--source=${commit}`, '--worktree', '--staged', '--no-overlay']
   try {
     await storeGit(repository, { args: ['restore', ...options, '--', '.', ...excludedPaths(repository)] })
@@ -339,6 +295,8 @@ async function checkOutFiles({ repository, commit }: Target): Promise<void> {
     if (!(error instanceof Error && error.message.includes(`pathspec '.' did not match`))) throw error
   }
 }
+
+const linkMessage = 'a symbolic link replaced a folder on the way to this one, so nothing is written there'
 
 /** Git only warns about what it cannot write or remove. Files that were ignored may appear now; they stay. */
 async function assertRestored({ repository, commit }: Target, replaced: string | undefined): Promise<void> {

@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createTestFolder } from '../../../test/support/folder.ts'
 import {
   createProject,
@@ -43,6 +43,25 @@ describe('a checkpoint', () => {
     expect(git(project, 'rev-parse', `${second}^`)).toBe(git(project, 'rev-parse', 'refs/ralph/s/0'))
     expect(git(project, 'log', '-1', '--format=%an %s', second ?? '')).toBe('Ralph two')
   })
+
+  it.each(['another repository', 'the project'])(
+    'adds no refs to %s, if a nested repository links there',
+    async (which) => {
+      const { project, options } = createProject()
+      const other = which === 'the project' ? project : createRepository(createTestFolder(), { 'o.txt': 'o' })
+      write(project, { 'nested/n.txt': 'n' })
+      symlinkSync(join(other, '.git'), join(project, 'nested/.git'))
+      const reasons: string[] = []
+      const workspace = await openWorkspace(options, { onUnpinned: (reason) => reasons.push(reason) })
+      await workspace.start()
+
+      const listed = git(other, 'for-each-ref', '--format=%(refname)', 'refs/ralph').split('\n')
+      expect(listed.some((ref) => ref !== '' && git(other, 'ls-tree', '--name-only', ref).includes('n.txt'))).toBe(
+        false,
+      )
+      expect(reasons).toEqual([`the git folder of ${join(project, 'nested')} belongs to another repository`])
+    },
+  )
 
   it('runs no hook and no program of the repository', async () => {
     const { project, options } = createProject()
@@ -215,6 +234,26 @@ describe('a restore', () => {
       saved: [saved],
     } = await restoreFiles(options, { iteration: 0 }, 5)
     expect(git(project, 'show', `${saved}:a.txt`)).toBe('one')
+  })
+
+  it('writes nothing through a link that replaces a nested repository at that moment', async () => {
+    const { project, options } = createProject()
+    createRepository(join(project, 'nested'), { 'n.txt': '1' })
+    await (await openWorkspace(options)).start()
+    write(project, { 'a.txt': 'changed', 'nested/n.txt': '2' })
+    const [outside, programs] = [createTestFolder(), createTestFolder()]
+    const swap = `cd '${project}' && mv nested '${outside}/away' && mkdir '${outside}/empty' && ln -s '${outside}/empty' nested`
+    const rest = `PATH=\${PATH#*:} exec git "$@"`
+    write(programs, {
+      git: `#!/bin/sh\ncase "$*" in *' restore '*) test -L '${project}/nested' || (${swap});; esac\n${rest}\n`,
+    })
+    chmodSync(join(programs, 'git'), 0o755)
+    vi.stubEnv('PATH', `${programs}:${process.env['PATH']}`)
+    onTestFinished(() => void vi.unstubAllEnvs())
+
+    await expect(restoreFiles(options, { iteration: 0 }, 5)).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' })
+    expect(readdirSync(join(outside, 'empty'))).toEqual([])
+    expect(readFileSync(join(project, 'a.txt'), 'utf8')).toBe('changed')
   })
 
   it('leaves all repositories as they were if one of them cannot be restored', async () => {

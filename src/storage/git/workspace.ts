@@ -5,7 +5,14 @@ import type { ProjectWorkspace } from '../../runtime/ports.ts'
 import { decodePath } from './byte-paths.ts'
 import { forgetCheckpoints, recordCheckpoint } from './checkpoint-log.ts'
 import { commitCheckpoint, resetCheckpoints, type Checkpoint, type StoredCheckpoint } from './checkpoints.ts'
-import { findRepositories, hashParts, readHead, type Repository, type WorkspaceOptions } from './repositories.ts'
+import {
+  findRepositories,
+  hashParts,
+  isBelow,
+  readHead,
+  type Repository,
+  type WorkspaceOptions,
+} from './repositories.ts'
 import { acceptLargeFiles, formatGigabytes } from './large-files.ts'
 import { listLargeFiles, writeWorkTree, type StoredTree } from './work-tree.ts'
 
@@ -35,7 +42,7 @@ export async function openWorkspace(
     if (repositories.length === 0) return []
     try {
       const stored = await Promise.all(repositories.map((repository) => store(repository)))
-      const nested = repositories.map(({ root }) => relative(options.project, root)).filter((path) => isInside(path))
+      const nested = repositories.map(({ root }) => relative(options.project, root)).filter(isBelow)
       await recordCheckpoint(sprintDir, { iteration, ...(nested.length > 0 && { nested }) })
       notifySkipped(stored.flatMap(({ skipped }) => skipped))
       notifyUnpinned(stored.flatMap(({ unpinned }) => unpinned ?? []))
@@ -76,8 +83,6 @@ async function storeCheckpoint(
   trees.store(repository, tree)
   return commitCheckpoint(repository, checkpoint, tree)
 }
-
-const isInside = (path: string): boolean => path !== '' && !path.startsWith('..')
 
 type TreeMemory = {
   readonly store: (repository: Repository, tree: StoredTree) => void
