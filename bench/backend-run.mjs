@@ -162,7 +162,7 @@ async function sendEvents() {
 const watching = option.viewers > 0 ? await startViewers() : undefined
 async function startViewers() {
   const script = new URL('backend-viewers.mjs', import.meta.url).pathname
-  const args = [script, `${option.viewers}`, backend.origin, await backend.createCommandToken()]
+  const args = [script, `${option.viewers}`, backend.origin, await backend.commandToken()]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] })
   await new Promise((resolve) => child.once('message', resolve))
   return child
