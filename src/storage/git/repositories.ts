@@ -87,10 +87,13 @@ export function storeFolder(root: string, { project, sprintDir }: WorkspaceOptio
 
 const isRepository = (folder: string): boolean => exists(join(folder, '.git'))
 
-/** A linked worktree shares its refs with the repository, and is a work tree of its own: never a part of another one. */
-function isLinkedWorktree(folder: string): boolean {
+/**
+ * A linked worktree shares its refs with the repository, and is a work tree of its own: never a part of another one. The git folder
+ * of a submodule in it is `worktrees/<name>/modules/<path>`.
+ */
+export function isLinkedWorktree(folder: string): boolean {
   const link = join(folder, '.git')
-  return isFile(link) && /^gitdir: .*[\\/]worktrees[\\/]/.test(readTextSyncIfExists(link) ?? '')
+  return isFile(link) && /^gitdir: .*[\\/]worktrees[\\/][^\\/\n]+$/m.test(readTextSyncIfExists(link) ?? '')
 }
 
 /**

@@ -1,11 +1,11 @@
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { errorMessage } from '../../contract/errors.ts'
 import { fileSignature, hasReliableFolderTimes, lstatSize, removeFile } from '../../platform/files/files.ts'
 import { decodePath, resolvePath } from './byte-paths.ts'
 import { indexFile, prepareStore, storeGit } from './checkpoint-store.ts'
 import { openStore } from './import-checkpoints.ts'
 import { findLargeFiles, formatGigabytes, type LargeFile } from './large-files.ts'
-import { resolveGitFolders, type Repository } from './repositories.ts'
+import { isLinkedWorktree, resolveGitFolders, type Repository } from './repositories.ts'
 
 /** `skipped`: files and folders that git could not read, each with the reason. */
 export type StoredTree = { readonly tree: string; readonly skipped: readonly string[] }
@@ -63,15 +63,28 @@ async function listChanges(
   ])
   const changed = listed.split('\0').flatMap((line) => (/^.[^ ] /.test(line) ? [line.slice(3)] : []))
   const folders = repository.excluded.map((path) => Buffer.from(`${path}/`).toString('latin1'))
+  const isInWorktree = createWorktreeTest(repository)
   // A path that ends with a slash is a nested repository.
   const isStored = (path: string) =>
-    path !== '' && !path.endsWith('/') && !folders.some((folder) => path.startsWith(folder))
+    path !== '' && !path.endsWith('/') && !folders.some((folder) => path.startsWith(folder)) && !isInWorktree(path)
   const paths = [...new Set([...changed, ...forced])].filter(isStored)
   const large = new Map((await findLargeFiles(repository, paths)).map((file) => [file.path, file]))
   return {
     paths: paths.filter((path) => !large.has(path)),
     skipped: [...parseSkipped(warnings), ...[...large.values()].map(describeLarge)],
   }
+}
+
+/** Git takes a linked worktree for a plain folder once the `.git` of the project is deleted; it is still not part of the project. */
+function createWorktreeTest({ root }: Repository): (path: string) => boolean {
+  const known = new Map([['.', false]])
+  const isInWorktree = (path: string): boolean => {
+    const folder = dirname(path)
+    const found = known.get(folder) ?? (isLinkedWorktree(join(root, decodePath(folder))) || isInWorktree(folder))
+    known.set(folder, found)
+    return found
+  }
+  return isInWorktree
 }
 
 const describeLarge = ({ path, bytes }: LargeFile): string =>

@@ -149,6 +149,31 @@ describe('a checkpoint', () => {
     expect(readFileSync(join(beside.project, 'a.txt'), 'utf8')).toBe('theirs')
   })
 
+  it('D1: leaves a worktree inside the project alone also after the .git of the project was deleted', async () => {
+    const { project, options } = createProject()
+    git(project, 'worktree', 'add', '--quiet', '-b', 'inner', 'trees/inner')
+    const workspace = await openWorkspace(options)
+    await workspace.start()
+    rmSync(join(project, '.git'), { recursive: true })
+    write(project, { 'a.txt': 'two' })
+    await workspace.checkpoint(1, 'one')
+    await restoreFiles(options, { iteration: 0 }, 5)
+    expect(readFileSync(join(project, 'a.txt'), 'utf8')).toBe('a\n')
+    expect(readFileSync(join(project, 'trees/inner/b.txt'), 'utf8')).toBe('b\n')
+  })
+
+  it('contains the submodules of a linked worktree', async () => {
+    const { project } = createProject()
+    git(project, 'worktree', 'add', '--quiet', '-b', 'beside', '../beside')
+    const { options } = optionsFor(join(project, '..', 'beside'))
+    const other = createRepository(createTestFolder(), { 's.txt': '1' })
+    git(options.project, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', other, 'sub')
+    await (await openWorkspace(options)).start()
+    write(options.project, { 'sub/s.txt': '2' })
+    await restoreFiles(options, { iteration: 0 }, 5)
+    expect(readFileSync(join(options.project, 'sub/s.txt'), 'utf8')).toBe('1')
+  })
+
   it('runs no filter that the agent configured, in the project or in a repository of its own', async () => {
     const { project, options } = createProject()
     const evil = createRepository(join(project, 'sub'), { 'x.txt': 'x' })
