@@ -137,7 +137,7 @@ describe('an agent that', () => {
     expect(readFileSync(join(agent.sprintDir, 'transcripts/iteration-1.jsonl'), 'utf8')).toContain('"result"')
   })
 
-  it.each(['floods its output', 'floods its errors'])(
+  it.each(['floods its output', 'floods its errors and ignores TERM'])(
     '%s is ended at the cap, and the disk is not filled',
     async (mode) => {
       const agent = runMisbehavingAgent(mode)

@@ -46,6 +46,10 @@ export type ProcessEnd = { readonly code: number | null; readonly lost: boolean;
 
 const defaultGraceMs = 10_000
 const pollIntervalMs = 100
+/** At the start and in a flood, which can write a gigabyte in the usual interval. */
+const shortPollIntervalMs = 10
+/** More bytes than this since the last poll are a flood. */
+const floodBytes = 1024 * 1024
 
 /** Runs a program under the shim, or joins the one that runs in the folder, until no process of it is left. */
 export async function superviseProcess(job: SupervisedProcess): Promise<ProcessEnd> {
@@ -159,20 +163,25 @@ async function followProcess(
   if (id) job.onStart?.(id.pid)
   const pause = createPause(job.signal, shim)
   const errors = join(job.folder, attemptFiles.stderr)
+  let [intervalMs, printed] = [shortPollIntervalMs, 0]
   for (;;) {
     const more = await tail.read()
     // If Ralph was killed while it ended the process, finish that.
     const recordedReason = shim ? undefined : readEndReason(job.folder)
     if (shim ? shim.isOver() : hasProcessEnded(job.folder, id)) return recordedReason
-    const due = job.signal.aborted ? 'aborted' : job.overdue(tail.bytes() + fileSize(errors))
+    const bytes = tail.bytes() + fileSize(errors)
+    const due = job.signal.aborted ? 'aborted' : job.overdue(bytes)
     const ended = recordedReason ?? due
     if (ended) {
       writeEndReason(job.folder, ended)
       shim?.retire()
-      if (id) await killTree(id, job)
+      // Output that is already too long would grow during the grace period.
+      if (id) await killTree(id, ended === 'output-cap' ? { ...job, graceMs: 0 } : job)
       return ended
     }
-    await pause(more ? 0 : pollIntervalMs)
+    intervalMs = bytes - printed > floodBytes ? shortPollIntervalMs : Math.min(pollIntervalMs, 2 * intervalMs)
+    printed = bytes
+    await pause(more ? 0 : intervalMs)
   }
 }
 
