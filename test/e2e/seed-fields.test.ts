@@ -170,7 +170,7 @@ describe('hooks', () => {
     const sprint = await createTestSprint({
       sprint: quick,
       workflow: { 'per-iteration-hooks': [{ id: 'x', workflow: 'signs:extract', parallel: false, enabled: true }] },
-      answers: { '/^.signs:extract/': { lines: [init(['compact'])], sleep: 30, text: 'No such command' }, '*': done },
+      answers: { '/^.signs:extract/': { lines: [init(['compact'])], lingers: true }, '*': done },
     })
     expect(await sprint.run()).toMatchObject({ exitCode: 0 })
     const [task] = (await sprint.progress())['hook-tasks']
