@@ -17,8 +17,9 @@ import { createServedFleet, type ServedFleet, type ServedMachine } from './serve
  * `FLEET_DATABASE=postgres` runs only that database, and `FLEET_FOLDER` keeps everything, with logs.
  */
 const env = process.env
-const first = Number(env['FLEET_SEED'] ?? env['FLEET_FIRST'] ?? 1)
-const usualSeeds = { embedded: 10, postgres: 2 }
+// The usual sample ends with seed 10, at whose end a network forgets its connections.
+const first = Number(env['FLEET_SEED'] ?? env['FLEET_FIRST'] ?? (env['FLEET_SEEDS'] === undefined ? 7 : 1))
+const usualSeeds = { embedded: 4, postgres: 4 }
 const longTimeout = { ...timeoutOptions, interval: 200 }
 
 const toxics: readonly [Toxic, ...Toxic[]] = [
