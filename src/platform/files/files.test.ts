@@ -1,10 +1,10 @@
-import { statSync, writeFileSync } from 'node:fs'
+import { statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createTestFolder } from '../../../test/support/folder.ts'
-import { createFolder } from './files.ts'
+import { createFolder, existsItself, fileSize, isFile, isFolder, isLink, lstatSize, modifiedAt } from './files.ts'
 
-describe('makeFolder', () => {
+describe('createFolder', () => {
   it('creates all missing folders, and accepts an existing one', async () => {
     const path = join(createTestFolder(), 'a', 'b', 'c')
     await Promise.all([createFolder(path), createFolder(path)])
@@ -22,4 +22,14 @@ describe('makeFolder', () => {
   it.runIf(process.platform === 'linux')('gives up where Node would try for ever', async () => {
     await expect(createFolder('/proc/ralph/a')).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' })
   })
+})
+
+it('takes a path through a file, or through links that lead to each other, for missing', () => {
+  const folder = createTestFolder()
+  writeFileSync(join(folder, 'file'), '')
+  symlinkSync('loop', join(folder, 'loop'))
+  for (const path of [join(folder, 'file', '.git'), join(folder, 'loop', '.git')]) {
+    expect([isFile, isFolder, isLink, existsItself].map((test) => test(path))).toEqual([false, false, false, false])
+    expect([fileSize(path), lstatSize(path), modifiedAt(path)]).toEqual([0, 0, undefined])
+  }
 })

@@ -17,6 +17,7 @@ import {
   unlinkSync,
   readlinkSync,
   type Dirent,
+  type Stats,
 } from 'node:fs'
 import { chmod, copyFile, cp, mkdir, mkdtemp, open, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -99,18 +100,18 @@ export const moveFile = (from: string, to: string): Promise<void> => rename(from
 /** For many files at once: a thread for each costs more. */
 export const moveFileSync = (from: string, to: string): void => renameSync(from, to)
 
-export const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+export const isFolder = (path: string): boolean => statIfExists(path)?.isDirectory() ?? false
 
 /** A folder, not a link to one; a link that leads to itself is none. */
 export const isFolderItself = (path: string | Buffer): boolean =>
-  lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+  lstatIfExists(path)?.isDirectory() ?? false
 
 /** Also true for a link that leads nowhere. */
-export const existsItself = (path: string | Buffer): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined
+export const existsItself = (path: string | Buffer): boolean => lstatIfExists(path) !== undefined
 
-export const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false
+export const isFile = (path: string): boolean => statIfExists(path)?.isFile() ?? false
 
-export const isLink = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false
+export const isLink = (path: string): boolean => lstatIfExists(path)?.isSymbolicLink() ?? false
 
 /** Removes a symbolic link, never its target; anything else stays. */
 export const removeLink = (path: string): void => void (isLink(path) && unlinkSync(path))
@@ -268,7 +269,7 @@ export async function listEverything(folder: Buffer): Promise<string[]> {
 
 /** Whether the group of a folder may write to it. */
 export const hasGroupWrite = (path: string): boolean =>
-  ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o020) !== 0
+  ((statIfExists(path)?.mode ?? 0) & 0o020) !== 0
 
 /** ext, XFS, Btrfs, tmpfs, F2FS, overlayfs, ZFS. */
 const localFileSystems = new Set([0xef53, 0x58465342, 0x9123683e, 0x01021994, 0xf2f52010, 0x794c7630, 0x2fc12fc1])
@@ -283,7 +284,7 @@ export function hasReliableFolderTimes(path: string): boolean {
 }
 
 /** In milliseconds; undefined if it is not there. */
-export const modifiedAt = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.mtimeMs
+export const modifiedAt = (path: string): number | undefined => statIfExists(path)?.mtimeMs
 
 /** Changes with every write, including a rename. */
 export function fileSignature(path: string): string | undefined {
@@ -292,22 +293,15 @@ export function fileSignature(path: string): string | undefined {
 }
 
 /** The size of a file, not of what a link leads to; 0 if it does not exist. */
-export function lstatSize(path: string | Buffer): number {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false })?.size ?? 0
-  } catch {
-    // A file is where the path needs a folder.
-    return 0
-  }
-}
+export const lstatSize = (path: string | Buffer): number => lstatIfExists(path)?.size ?? 0
 
 /** 0 if the file does not exist. */
-export const fileSize = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
+export const fileSize = (path: string): number => statIfExists(path)?.size ?? 0
 
 /** Whether the path still leads to the open file. */
 export function isSameFile(fd: number, path: string): boolean {
   const mine = fstatSync(fd)
-  const there = statSync(path, { throwIfNoEntry: false })
+  const there = statIfExists(path)
   return there !== undefined && there.ino === mine.ino && there.dev === mine.dev
 }
 
@@ -349,7 +343,7 @@ export async function statTree(folder: string, except: readonly string[], maxFil
       const path = join(next, entry.name)
       if (entry.name === 'node_modules' || except.includes(path)) continue
       if (entry.isDirectory()) queue.push(path)
-      const found = statSync(path, { throwIfNoEntry: false })
+      const found = statIfExists(path)
       if (entry.isFile() && found) lines.push(`${path} ${found.size} ${found.mtimeMs}`)
     }
   }
@@ -366,6 +360,22 @@ export function isExecutable(path: string): boolean {
 }
 
 const isNotFoundError = (error: unknown): boolean => isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR')
+
+const statIfExists = (path: string): Stats | undefined =>
+  ignoreMissing(() => statSync(path, { throwIfNoEntry: false }))
+
+const lstatIfExists = (path: string | Buffer): Stats | undefined =>
+  ignoreMissing(() => lstatSync(path, { throwIfNoEntry: false }))
+
+/** A path through a file, or through links that lead to each other, does not exist: `throwIfNoEntry` throws for both. */
+function ignoreMissing(stat: () => Stats | undefined): Stats | undefined {
+  try {
+    return stat()
+  } catch (error) {
+    if (isNotFoundError(error) || isErrno(error, 'ELOOP')) return undefined
+    throw error
+  }
+}
 
 export const isErrno = (error: unknown, code: string): boolean =>
   error instanceof Error && 'code' in error && error.code === code

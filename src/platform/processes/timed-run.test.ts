@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { commandLines } from '../../../test/support/processes.ts'
 import { runWithTimeout } from './timed-run.ts'
 
@@ -12,7 +12,9 @@ const ask = (script: string, more: { readonly timeoutMs?: number; readonly signa
     ...more,
   })
 const seconds = `87654.${process.pid}`
-const left = () => commandLines().filter((line) => line.startsWith(`sleep ${seconds}`))
+/** A killed process stays in the table until the kernel has scheduled it. */
+const expectNoneLeft = () => vi.waitFor(() => expect(findSleeping()).toEqual([]), { timeout: 10_000 })
+const findSleeping = () => commandLines().filter((line) => line.startsWith(`sleep ${seconds}`))
 
 it('returns the output and the exit code', async () => {
   expect(await ask('echo 1.2.3; echo noise >&2; exit 3')).toEqual({ code: 3, stdout: '1.2.3\n' })
@@ -27,7 +29,7 @@ it('kills a program that takes too long, with everything that it started', async
     code: null,
     stdout: '1\n',
   })
-  expect(left()).toEqual([])
+  await expectNoneLeft()
 })
 
 it('does not wait for background processes, and leaves none', async () => {
@@ -35,12 +37,12 @@ it('does not wait for background processes, and leaves none', async () => {
 
   expect(await ask(`setsid sleep ${seconds} & echo 1`)).toEqual({ code: 0, stdout: '1\n' })
   expect(performance.now() - started).toBeLessThan(5000)
-  expect(left()).toEqual([])
+  await expectNoneLeft()
 })
 
 it('ends the program when the signal aborts', async () => {
   expect(await ask(`sleep ${seconds}`, { signal: AbortSignal.abort() })).toEqual({ code: null, stdout: '' })
-  expect(left()).toEqual([])
+  await expectNoneLeft()
 })
 
 it('does not throw if the program does not exist', async () => {
