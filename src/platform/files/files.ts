@@ -103,8 +103,7 @@ export const moveFileSync = (from: string, to: string): void => renameSync(from,
 export const isFolder = (path: string): boolean => statIfExists(path)?.isDirectory() ?? false
 
 /** A folder, not a link to one; a link that leads to itself is none. */
-export const isFolderItself = (path: string | Buffer): boolean =>
-  lstatIfExists(path)?.isDirectory() ?? false
+export const isFolderItself = (path: string | Buffer): boolean => lstatIfExists(path)?.isDirectory() ?? false
 
 /** Also true for a link that leads nowhere. */
 export const existsItself = (path: string | Buffer): boolean => lstatIfExists(path) !== undefined
@@ -268,8 +267,7 @@ export async function listEverything(folder: Buffer): Promise<string[]> {
 }
 
 /** Whether the group of a folder may write to it. */
-export const hasGroupWrite = (path: string): boolean =>
-  ((statIfExists(path)?.mode ?? 0) & 0o020) !== 0
+export const hasGroupWrite = (path: string): boolean => ((statIfExists(path)?.mode ?? 0) & 0o020) !== 0
 
 /** ext, XFS, Btrfs, tmpfs, F2FS, overlayfs, ZFS. */
 const localFileSystems = new Set([0xef53, 0x58465342, 0x9123683e, 0x01021994, 0xf2f52010, 0x794c7630, 0x2fc12fc1])
@@ -361,8 +359,7 @@ export function isExecutable(path: string): boolean {
 
 const isNotFoundError = (error: unknown): boolean => isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR')
 
-const statIfExists = (path: string): Stats | undefined =>
-  ignoreMissing(() => statSync(path, { throwIfNoEntry: false }))
+const statIfExists = (path: string): Stats | undefined => ignoreMissing(() => statSync(path, { throwIfNoEntry: false }))
 
 const lstatIfExists = (path: string | Buffer): Stats | undefined =>
   ignoreMissing(() => lstatSync(path, { throwIfNoEntry: false }))
