@@ -139,14 +139,14 @@ function createLineIo(
     if (output.type === 'send') {
       counts.sent++
       transport.send(seal.close(output.frame))
-    } else if (output.type === 'store') storing(() => store(output.seq, output.message))
-    else if (output.type === 'acked') storing(() => mailbox.acked(output.position))
+    } else if (output.type === 'store') {
+      storing(async () => {
+        if ((await mailbox.store(output.message)) === 'new') options.onReceived(output.message)
+        apply({ type: 'stored', seq: output.seq })
+      })
+    } else if (output.type === 'acked') storing(() => mailbox.acked(output.position))
     else if (output.type === 'deliver') deliver(output.message)
     else refuse(output.reason)
-  }
-  async function store(seq: number, message: ReceivedMessage): Promise<void> {
-    if ((await mailbox.store(message)) === 'new') options.onReceived(message)
-    apply({ type: 'stored', seq })
   }
   async function readOutbox(): Promise<void> {
     const room = sessionCapacity(session)

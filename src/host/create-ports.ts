@@ -17,7 +17,7 @@ import { openWorkspace } from '../storage/git/workspace.ts'
 import { commitToBranch, removeWorktree } from '../storage/git/worktree.ts'
 import { createDiskPort } from '../storage/sprint/disk.ts'
 import { readLearnings } from '../storage/sprint/learnings.ts'
-import { removeNewLinks, sharedContextPath } from '../storage/state/sprint-folder.ts'
+import { createLinkRemover, sharedContextPath } from '../storage/state/sprint-folder.ts'
 
 /** The environment that agents inherit from. */
 export type HostEnvironment = Readonly<Record<string, string | undefined>>
@@ -69,7 +69,7 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
   const redactor = createProjectRedactor(folder, env)
   const pass = progress.env?.pass ?? []
   const settings = { project, pass, prices: progress.prices, sandbox, traceparent: options.traceparent }
-  const guard = removeNewLinks(sprintDir)
+  const removeNewLinks = createLinkRemover(sprintDir)
   const activity = createActivityCount()
   const workspace = await openWorkspace(
     { project: folder, sprintDir, sprintId },
@@ -80,14 +80,21 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
       onUnpinned: (reason) => onNote(`checkpoints are in Ralph's store only, not in your repository: ${reason}`),
     },
   )
-  const shell = activity.counted(redactShell(superviseShell({ ...place, pass, cell: sandbox }), redactor))
+  const redactedShell = redactShell(superviseShell({ ...place, pass, cell: sandbox }), redactor)
+  const shell: ShellRunner = {
+    run: (request, signal) => activity.count(() => redactedShell.run(request, signal)),
+  }
   const hasWorktree = worktree !== undefined && folder !== project
   return {
     store: options.store,
-    agents: (name, model) =>
-      activity.counted(
-        redactAgent(guard(superviseAgent({ ...place, ...settings, ...options.chooseAgent(name, model) })), redactor),
-      ),
+    agents: (name, model) => {
+      const supervised = superviseAgent({ ...place, ...settings, ...options.chooseAgent(name, model) })
+      const agent = redactAgent(supervised, redactor)
+      return {
+        ...agent,
+        run: (request, signal) => activity.count(() => agent.run(request, signal).finally(removeNewLinks)),
+      }
+    },
     shell,
     workspace: hasWorktree
       ? commitToBranch(workspace, folder, worktree.branch)
@@ -120,17 +127,10 @@ function createActivityCount() {
   }
   return {
     read: () => (running === 0 ? count : undefined),
-    counted: <Runner extends { run: (...args: never[]) => Promise<unknown> }>(runner: Runner): Runner => ({
-      ...runner,
-      run: async (...args: Parameters<Runner['run']>) => {
-        change(1)
-        try {
-          return await runner.run(...args)
-        } finally {
-          change(-1)
-        }
-      },
-    }),
+    count: <T>(run: () => Promise<T>): Promise<T> => {
+      change(1)
+      return run().finally(() => change(-1))
+    },
   }
 }
 

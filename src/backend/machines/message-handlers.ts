@@ -4,7 +4,7 @@ import { markConnected, markSeen, saveInventory, saveMachineEvents, applyInvento
 import type { Fleet } from '../fleet/fleet.ts'
 import { handleHookSpawned, handleOrderEnded, handlePromptEnded } from '../prompts/reports.ts'
 import type { MachineCalls } from './machine-calls.ts'
-import type { MachineHandlers, MachineMessage } from './machine-store.ts'
+import type { MachineHandlers } from './machine-store.ts'
 
 export type MessageHandlerParts = {
   readonly fleet: () => Fleet
@@ -15,20 +15,19 @@ export type MessageHandlerParts = {
 
 /** Handles the messages of machines. Every message may arrive again. */
 export function createMessageHandlers({ fleet, calls, readEpoch, log }: MessageHandlerParts): MachineHandlers {
-  const handle = async (machineId: string, { type, body }: MachineMessage): Promise<void> => {
-    if (type === 'prompt-ended') await handlePromptEnded(fleet(), machineId, decodeReport(type, body))
-    else if (type === 'order-ended') await handleOrderEnded(fleet(), machineId, decodeReport(type, body))
-    else if (type === 'hook-spawned') await handleHookSpawned(fleet(), machineId, decodeReport(type, body))
-    else if (type === 'reply') await calls().onReply(body)
-    else throw new RalphError('VERSION_UNKNOWN', `this backend does not know the message "${type.slice(0, 60)}"`)
-  }
   return {
-    handleMessage: async (machineId, message) => {
-      await handle(machineId, message).catch((error: unknown) => {
+    handleMessage: async (machineId, { type, body }) => {
+      try {
+        if (type === 'prompt-ended') await handlePromptEnded(fleet(), machineId, decodeReport(type, body))
+        else if (type === 'order-ended') await handleOrderEnded(fleet(), machineId, decodeReport(type, body))
+        else if (type === 'hook-spawned') await handleHookSpawned(fleet(), machineId, decodeReport(type, body))
+        else if (type === 'reply') await calls().onReply(body)
+        else throw new RalphError('VERSION_UNKNOWN', `this backend does not know the message "${type.slice(0, 60)}"`)
+      } catch (error) {
         // A message that can never be handled would block all messages behind it.
         if (!(error instanceof RalphError) || !permanentErrors.includes(error.code)) throw error
         log(error)
-      })
+      }
       return 'new'
     },
     reconcileInventory: (machineId, { inventory }) => applyInventory(fleet(), machineId, inventory),

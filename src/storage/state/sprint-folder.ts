@@ -13,7 +13,6 @@ import {
   writeNewFile,
 } from '../../platform/files/files.ts'
 import { forgetState, stateFolder, statePathFile } from '../../platform/files/state-folder.ts'
-import type { AgentRunner } from '../../runtime/ports.ts'
 
 /** Only files that the user wrote belong in the project's repository. */
 const gitignore = '*\n!SPRINT.yaml\n'
@@ -105,21 +104,14 @@ const findLinks = (sprintDir: string): string[] =>
   ralphFiles.map((name) => join(sprintDir, name)).filter((path) => isLink(path))
 
 /**
- * Removes links that appear while an agent works: Ralph must not write through them to where an agent wants something
+ * Returns a function that removes the links that are new since this call: Ralph must not write through them to where an agent wants something
  * written. Removes the link, not its target.
  */
-export function removeNewLinks(sprintDir: string): (agent: AgentRunner) => AgentRunner {
+export function createLinkRemover(sprintDir: string): () => Promise<void> {
   const known = findLinks(sprintDir)
-  return (agent) => ({
-    ...agent,
-    run: async (request, signal) => {
-      try {
-        return await agent.run(request, signal)
-      } finally {
-        for (const link of findLinks(sprintDir)) if (!known.includes(link)) await removeFile(link)
-      }
-    },
-  })
+  return async () => {
+    for (const link of findLinks(sprintDir)) if (!known.includes(link)) await removeFile(link)
+  }
 }
 
 /** The project of a sprint: the folder that contains `.claude/sprints/<id>`, else the current folder. */
