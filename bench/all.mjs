@@ -9,7 +9,7 @@ import { machine, row, renderTable } from './measure.mjs'
 import { today, versions, writePart } from './page-part.mjs'
 
 const hundredAgents = '--agents 100 --prompt-ms 3000 --seconds 10'.split(' ')
-const patienceMs = 600_000
+const timeoutMs = 600_000
 
 /** The parts. A part that does not print rows has a translation. */
 const parts = {
@@ -111,7 +111,7 @@ function pageRows({ text }) {
 async function output(file, flags, args) {
   const child = spawn(process.execPath, [...flags, fileURLToPath(new URL(file, import.meta.url)), ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: patienceMs,
+    timeout: timeoutMs,
   })
   const outputs = { stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text) => (outputs.stdout += text))

@@ -30,7 +30,9 @@ async function compare(other, rounds) {
   for (const [name, { value: newer, unit }] of found.newer) {
     const older = found.older.get(name)?.value
     const ratio = older === undefined ? 'new' : `${(newer / older).toFixed(2)} ×`
-    console.log(`${name.padEnd(66)} ${String(older ?? '').padStart(8)} ${String(newer).padStart(8)} ${unit.padEnd(12)} ${ratio}`)
+    console.log(
+      `${name.padEnd(66)} ${String(older ?? '').padStart(8)} ${String(newer).padStart(8)} ${unit.padEnd(12)} ${ratio}`,
+    )
   }
 }
 

@@ -41,7 +41,7 @@ for (let run = 0; run < 5; run += 1) {
   opened.push(Math.round(await page.evaluate('window.firstContent')))
 }
 print('first content of the transcript, ms (5 openings)', opened.join(' '))
-promise('open, ms (best of 5; at most 1000)', Math.min(...opened), 1000)
+requireAtMost('open, ms (best of 5; at most 1000)', Math.min(...opened), 1000)
 
 const jumps = []
 for (const seq of [1000, 75_000, 140_000, 20_000, 110_000, 0]) {
@@ -51,9 +51,9 @@ for (const seq of [1000, 75_000, 140_000, 20_000, 110_000, 0]) {
   jumps.push(Math.round(performance.now() - began))
 }
 print('jump to any event, ms', jumps.join(' '))
-promise(
+requireAtMost(
   'jump, ms (median; at most 200)',
-  at(
+  percentile(
     [...jumps].toSorted((a, b) => a - b),
     0.5,
   ),
@@ -74,9 +74,9 @@ for (const [name, text] of [
   moves.push(Math.round(performance.now() - began))
 }
 print('navigation, ms', moves.join(' '))
-promise(
+requireAtMost(
   'navigation, ms (median; at most 100)',
-  at(
+  percentile(
     [...moves].toSorted((a, b) => a - b),
     0.5,
   ),
@@ -103,7 +103,7 @@ for (let step = 0; step < 150; step += 1) {
 const seconds = (performance.now() - began) / 1000
 const frames = (await page.evaluate('window.frames_')).toSorted((a, b) => a - b)
 print('frames per second while scrolling back', Math.round(frames.length / seconds))
-print('frame time, ms: median, 95 %', `${Math.round(at(frames, 0.5))}, ${Math.round(at(frames, 0.95))}`)
+print('frame time, ms: median, 95 %', `${Math.round(percentile(frames, 0.5))}, ${Math.round(percentile(frames, 0.95))}`)
 print('main thread busy while scrolling', `${Math.round((((await busy()) - before) / seconds) * 100)} %`)
 
 for (let step = 0; step < 300; step += 1) await page.mouse.wheel(0, -4000)
@@ -113,7 +113,7 @@ const { usedSize } = await session.send('Runtime.getHeapUsage')
 print('heap after reading far back, MB', Math.round(usedSize / 1e6))
 print('rows in the document', await page.locator('[role=log] [data-index]').count())
 const firstView = kilobytes(first.filter((path) => path.startsWith('/assets/')))
-promise('scripts and styles of the first view, kB gzip (at most 300)', firstView, 300)
+requireAtMost('scripts and styles of the first view, kB gzip (at most 300)', firstView, 300)
 print(
   'all scripts and styles, kB gzip',
   kilobytes(readdirSync(join(root, 'dist/web/assets')).map((name) => `/assets/${name}`)),
@@ -125,12 +125,12 @@ if (broken.length > 0 && !process.argv.includes('--report')) {
   process.exitCode = 1
 }
 
-function promise(what, value, most) {
+function requireAtMost(what, value, limit) {
   print(what, value)
-  if (value > most) broken.push(`${what}: ${value}`)
+  if (value > limit) broken.push(`${what}: ${value}`)
 }
 
-function at(sorted, part) {
+function percentile(sorted, part) {
   return sorted[Math.floor(sorted.length * part)]
 }
 

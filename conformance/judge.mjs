@@ -109,8 +109,8 @@ async function killed({ pid, ended }, { loop, place, referee, windowMs }) {
   return within(start(loop, place), windowMs)
 }
 
-async function until(holds, patienceMs) {
-  for (const startedAt = Date.now(); !holds() && Date.now() - startedAt < patienceMs;) await pause(50)
+async function until(holds, timeoutMs) {
+  for (const startedAt = Date.now(); !holds() && Date.now() - startedAt < timeoutMs;) await pause(50)
 }
 
 function signal(pid, name) {

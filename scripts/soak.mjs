@@ -30,8 +30,8 @@ const { values } = parseArgs({
 const random = createRandom(Number(values.seed))
 const root = fileURLToPath(new URL('..', import.meta.url))
 const durationMs = Number(values.hours) * 3_600_000
-const atOnce = Number(values['at-once'])
-const steadyCount = Math.max(1, Math.floor(atOnce / 3))
+const concurrency = Number(values['at-once'])
+const steadyCount = Math.max(1, Math.floor(concurrency / 3))
 const probe = fileURLToPath(new URL('heap-probe.cjs', import.meta.url))
 const deadline = Date.now() + durationMs
 const sampleMs = Math.min(5000, durationMs / 20)
@@ -60,13 +60,13 @@ const sprints = []
 for (let n = 0; n < Number(values.sprints); n++) sprints.push(await createSprint(n))
 
 console.error(
-  `${sprints.length} sprints, ${atOnce} at once, seed ${values.seed}, until ${new Date(deadline).toISOString()}`,
+  `${sprints.length} sprints, ${concurrency} at once, seed ${values.seed}, until ${new Date(deadline).toISOString()}`,
 )
 const sampling = sample()
 const [steady, others] = [sprints.slice(0, steadyCount), sprints.slice(steadyCount)]
 await Promise.all([
   ...steady.map(keepRunning),
-  ...Array.from({ length: Math.min(atOnce - steadyCount, others.length) }, () => killInTurn(others)),
+  ...Array.from({ length: Math.min(concurrency - steadyCount, others.length) }, () => killInTurn(others)),
 ])
 await sampling
 isEnding = true
@@ -305,7 +305,7 @@ function groups(list, readKey) {
 async function inTurns(list, work) {
   const waiting = [...list]
   await Promise.all(
-    Array.from({ length: Math.min(atOnce, 4) }, async () => {
+    Array.from({ length: Math.min(concurrency, 4) }, async () => {
       for (let one = waiting.shift(); one; one = waiting.shift()) await work(one)
     }),
   )

@@ -30,6 +30,8 @@ describe('the voice check', () => {
     ['  const aViewer = () => open()', 'name begins with an article'],
     ['async function anAgent() {}', 'name begins with an article'],
     ['  const wanted = readOptions()', 'name is a bare participle'],
+    ['const mostTries = 5', 'odd name of a limit'],
+    ['const patienceMs = 2000', 'odd name of a limit'],
     ['const open = (given: Options) => given.path', 'name is a bare participle'],
     ['  const rowsOf = (name: string) => []', 'name ends in Of'],
     ['type Request = { readonly id: string }', 'name shadows a global'],

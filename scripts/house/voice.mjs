@@ -24,6 +24,8 @@ const shadows =
 /** Names of the old dialect: a listener is a listener, an event is an event. Facts and commands keep their words (`'told'`). */
 const oddNames =
   /(?:\b(?:const|let|function) |[(,[] ?|\{ )((?:un)?hear[ds]?|hearing|told|told[A-Z]\w*|\w+(?:Told|Heard)|somebody|nobody|whoever|meanwhile|anew)\b(?=[ ,)=(}\]]|: [A-Z(]|: (?:string|number|boolean|readonly)\b)/g
+/** `most…` for a maximum, and the times of the old dialect: `max…`, `timeoutMs`, `pollIntervalMs`, `retryDelayMs`. */
+const oddLimits = /\b(?:const|let) (most[A-Z]\w*|patienceMs|lookMs|againMs|atOnce)\b/g
 /** A participle says that something happened to a value, not what the value is. `asked` is a field of a machine message. */
 const participleNames =
   /(?:\b(?:const|let|function) (given|asked|said|wanted|begun|meant)\b|\((?:\.\.\.)?(given|said|wanted|begun|meant)(?=[,):=]))/g
@@ -91,6 +93,7 @@ function namesIn(path, text) {
     ...rule(endsInOf, 'name ends in Of (use a verb)'),
     ...rule(participles, 'type is a bare participle (use a noun)'),
     ...rule(oddNames, 'odd name (say what it holds or does)'),
+    ...rule(oddLimits, 'odd name of a limit (max…, timeoutMs, pollIntervalMs)'),
     ...rule(participleNames, 'name is a bare participle (say what the value is)'),
     ...rule(articles, 'name begins with an article (use a verb)'),
     ...rule(shadows, 'name shadows a global', (name) => !allowedShadows.has(name)),

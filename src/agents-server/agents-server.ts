@@ -83,10 +83,10 @@ export async function startAgentsServer(options: AgentsServerOptions): Promise<A
   const parts = await openParts(options)
   const { home, env, settings, installedVersion } = options
   const updates = createUpdates({ command: settings.update, env, cwd: home, installedVersion })
-  const takeUp = createMessageHandler(parts, updates)
-  for (const message of parts.mailbox.open()) takeUp(message, 'again')
+  const handleMessage = createMessageHandler(parts, updates)
+  for (const message of parts.mailbox.open()) handleMessage(message, 'again')
   const watching = watchPrograms(parts)
-  const dialing = keepDialing(parts, takeUp)
+  const dialing = keepDialing(parts, handleMessage)
   return {
     refused: dialing.refused,
     updated: updates.done,

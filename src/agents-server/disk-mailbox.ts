@@ -22,7 +22,7 @@ type MailboxEntry = z.output<typeof MailboxEntry>
 export type IncomingMessage = z.output<typeof Message>
 
 /** How long message ids are remembered. */
-const rememberMs = 7 * 86_400_000
+const idRetentionMs = 7 * 86_400_000
 /** How many replies are remembered. */
 const maxKeptAnswers = 200
 const compactAboveBytes = 8 * 1024 * 1024
@@ -57,8 +57,8 @@ export class DiskMailbox implements Mailbox {
     this.#log = log
   }
 
-  async pending(after: number, most: number): Promise<readonly DurableMessage[]> {
-    return this.#state.out.filter(({ position }) => position > after).slice(0, most)
+  async pending(after: number, limit: number): Promise<readonly DurableMessage[]> {
+    return this.#state.out.filter(({ position }) => position > after).slice(0, limit)
   }
 
   async acked(position: number): Promise<void> {
@@ -198,7 +198,7 @@ function settleMessage({ open, answers }: MailboxState, id: string, answer: Inco
 }
 
 function compactedEntries({ position, seen, open, answers, out }: MailboxState, now: number): MailboxEntry[] {
-  for (const [id, at] of seen) if (now - at > rememberMs && !open.has(id)) seen.delete(id)
+  for (const [id, at] of seen) if (now - at > idRetentionMs && !open.has(id)) seen.delete(id)
   return [
     { kind: 'known', position, seen: [...seen] },
     ...[...answers].map(([id, message]): MailboxEntry => ({ kind: 'answered', id, message })),

@@ -16,7 +16,7 @@ function createHome() {
   return { home, earlier, folder: join(home, '.ralph', 'notes', 'auth') }
 }
 
-it('takes over the notes of Ariana for a new agent, and leaves them where they are (row 169)', async () => {
+it('copies the notes of Ariana for a new agent, and leaves the originals in place (row 169)', async () => {
   const { earlier, folder } = createHome()
   await prepareNotes(folder, 'Add logout', noon, earlier)
 
@@ -28,7 +28,7 @@ it('takes over the notes of Ariana for a new agent, and leaves them where they a
   expect(readFileSync(join(earlier, 'README.md'), 'utf8')).not.toContain('Add logout')
 })
 
-it('does not take them over twice, nor into a folder with notes of its own', async () => {
+it('does not copy them twice, nor into a folder that already has notes', async () => {
   const { earlier, folder } = createHome()
   await prepareNotes(folder, 'Add logout', noon)
   await prepareNotes(folder, 'Add login', noon, earlier)

@@ -31,7 +31,7 @@ import type { BackendLog } from './machines/connection.ts'
 import { createDatabaseStore } from './machines/database-store.ts'
 import { listenForMachines } from './machines/listener.ts'
 import { openMachineLines, type MachineLines } from './machines/machine-lines.ts'
-import { createMessageHandlers as takeFromMachines } from './machines/message-handlers.ts'
+import { createMessageHandlers } from './machines/message-handlers.ts'
 import { createPushChannel, type PushChannelOptions } from './notifications/push.ts'
 import {
   createNotificationSender,
@@ -210,7 +210,7 @@ async function openLines(
     const [row] = await database.db.select().from(machineRows).where(eq(machineRows.id, machineId))
     return row?.epoch ?? 0
   }
-  const handlers = takeFromMachines({
+  const handlers = createMessageHandlers({
     fleet,
     calls: () => assertDefined(known.asking),
     readEpoch: readEpoch,

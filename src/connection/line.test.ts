@@ -34,7 +34,7 @@ function createTestOutbox(count: number) {
     return { position, id: `m-${position}`, type: 'prompt', body: position }
   })
   return {
-    pending: async (after: number, most: number) => left.filter(({ position }) => position > after).slice(0, most),
+    pending: async (after: number, limit: number) => left.filter(({ position }) => position > after).slice(0, limit),
     acked: async (upTo: number) => void (left = left.filter(({ position }) => position > upTo)),
     store: async () => 'new' as const,
     left: () => left.length,

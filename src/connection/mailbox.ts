@@ -4,8 +4,8 @@ export type StoreResult = 'new' | 'seen'
 
 /** Durable state of one side of a line: messages to send, and messages received. Outlives connections and processes. */
 export interface Mailbox {
-  /** Up to `most` unacknowledged messages after a position, in order. */
-  readonly pending: (after: number, most: number) => Promise<readonly DurableMessage[]>
+  /** Up to `limit` unacknowledged messages after a position, in order. */
+  readonly pending: (after: number, limit: number) => Promise<readonly DurableMessage[]>
   /** The other side has stored everything up to this position, so it is no longer pending. */
   readonly acked: (position: number) => Promise<void>
   /**

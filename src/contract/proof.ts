@@ -14,7 +14,7 @@ export type RoomKind = z.infer<typeof RoomKind>
 
 const names = z.array(z.string())
 
-/** Ids of tests, `file > name`; at most `mostNames` each. */
+/** Ids of tests, `file > name`; at most `maxNames` each. */
 const ProvedTests = fileObject({
   fixed: names,
   stillRed: names,
@@ -24,7 +24,7 @@ const ProvedTests = fileObject({
 })
 export type ProvedTests = z.output<typeof ProvedTests>
 
-export const mostNames = 50
+export const maxNames = 50
 
 export const proofLabels = {
   visibleOnly: 'proved by the visible tests only',

@@ -40,7 +40,7 @@ export type SprintSummary = {
 }
 
 /** Iterations in a summary. */
-const mostVerdicts = 20
+const maxVerdicts = 20
 
 export function summarizeSprint(progress: SummarySource): SprintSummary {
   const { status, stats, live, iterations } = progress
@@ -56,7 +56,7 @@ export function summarizeSprint(progress: SummarySource): SprintSummary {
     status,
     iteration: stats.currentIteration,
     maxIterations: iterationCap(progress),
-    verdicts: [...past, ...now].slice(-mostVerdicts),
+    verdicts: [...past, ...now].slice(-maxVerdicts),
     checks: countChecks(progress),
     mode: current?.mode,
     stage: current?.stage,

@@ -4,13 +4,13 @@ import { formatTimestamp } from '../contract/time.ts'
 import { stripEscapeSequences } from './text.ts'
 
 /** Prints readable turns line by line, without control sequences that would affect the terminal. */
-export function transcriptPrinter(print: (line: string) => void, mostLines = 20) {
+export function transcriptPrinter(print: (line: string) => void, maxLines = 20) {
   let hidden = 0
   let inText = false
   return {
     event: (event: AgentEvent): void => {
       if (event.kind === 'raw' && isJsonLine(event.line)) hidden++
-      const lines = renderEvent(event, mostLines)
+      const lines = renderEvent(event, maxLines)
       // A program without a JSON stream emits its text line by line.
       for (const line of inText && event.kind === 'text' ? lines.slice(1) : lines) print(line)
       inText = event.kind === 'text' && event.text.endsWith('\n')
@@ -23,14 +23,14 @@ export function transcriptPrinter(print: (line: string) => void, mostLines = 20)
   }
 }
 
-function renderEvent(event: AgentEvent, mostLines: number): string[] {
+function renderEvent(event: AgentEvent, maxLines: number): string[] {
   switch (event.kind) {
     case 'session':
       return [`session ${stripControls(event.id)}${event.model ? ` (${stripControls(event.model)})` : ''}`]
     case 'text':
       return ['', ...formatBlock(event.text, '', Infinity)]
     case 'tool':
-      return event.phase === 'start' ? formatToolStart(event, mostLines) : formatToolEnd(event, mostLines)
+      return event.phase === 'start' ? formatToolStart(event, maxLines) : formatToolEnd(event, maxLines)
     case 'retry':
       return [`~ retry${renderRetry(event)}`]
     case 'limit':
@@ -52,25 +52,25 @@ function renderEvent(event: AgentEvent, mostLines: number): string[] {
 type TranscriptTool = Extract<AgentEvent, { kind: 'tool' }>
 type TranscriptRetry = Extract<AgentEvent, { kind: 'retry' }>
 
-function formatToolStart({ name, argument, input }: TranscriptTool, mostLines: number): string[] {
+function formatToolStart({ name, argument, input }: TranscriptTool, maxLines: number): string[] {
   const title = ['>', stripControls(name ?? 'tool'), ...(argument === undefined ? [] : [stripControls(argument)])].join(
     ' ',
   )
-  return ['', title, ...renderInput(input, argument, mostLines)]
+  return ['', title, ...renderInput(input, argument, maxLines)]
 }
 
 /** The arguments that are not in the title. */
-function renderInput(input: unknown, argument: string | undefined, mostLines: number): string[] {
+function renderInput(input: unknown, argument: string | undefined, maxLines: number): string[] {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return []
   return Object.entries(input)
     .filter(([, value]) => value !== argument)
     .flatMap(([name, value]) =>
-      formatBlock(`${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`, '    ', mostLines),
+      formatBlock(`${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`, '    ', maxLines),
     )
 }
 
-const formatToolEnd = ({ ok, output }: TranscriptTool, mostLines: number): string[] => [
-  ...(output ? formatBlock(output, '  | ', mostLines) : []),
+const formatToolEnd = ({ ok, output }: TranscriptTool, maxLines: number): string[] => [
+  ...(output ? formatBlock(output, '  | ', maxLines) : []),
   ok === false ? '  x failed' : '  . done',
 ]
 
@@ -99,10 +99,10 @@ function renderOutcome(outcome: Outcome): string[] {
   ]
 }
 
-function formatBlock(text: string, indent: string, mostLines: number): string[] {
+function formatBlock(text: string, indent: string, maxLines: number): string[] {
   const lines = stripControls(text).replace(/\n+$/, '').split('\n')
-  const width = mostLines === Infinity ? Infinity : maxLineLength
-  const shown = lines.slice(0, mostLines).map((line) => `${indent}${clipTranscriptLine(line, width)}`)
+  const width = maxLines === Infinity ? Infinity : maxLineLength
+  const shown = lines.slice(0, maxLines).map((line) => `${indent}${clipTranscriptLine(line, width)}`)
   const more = lines.length - shown.length
   return more > 0 ? [...shown, `${indent}… ${more} more ${more === 1 ? 'line' : 'lines'}`] : shown
 }

@@ -31,7 +31,7 @@ export async function createRealSprint(
       ...agent.env?.(model.url),
       ...setup.env,
     },
-    patienceMs: 200_000,
+    timeoutMs: 200_000,
   })
   return { ...sprint, model }
 }

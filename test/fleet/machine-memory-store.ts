@@ -60,10 +60,10 @@ export function createMemoryMachineStore(now: () => number = Date.now) {
       return { machineId, status }
     },
     outbox: (id) => ({
-      pending: async (after, most) =>
+      pending: async (after, limit) =>
         openOutbox(id)
           .filter((message) => message.position > after)
-          .slice(0, most),
+          .slice(0, limit),
       acked: async (upTo) =>
         void outboxes.set(
           id,

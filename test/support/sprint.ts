@@ -49,7 +49,7 @@ export type Setup = {
   readonly answers?: Answers
   readonly env?: Readonly<Record<string, string>>
   /** How long a run may take before the test aborts it. */
-  readonly patienceMs?: number
+  readonly timeoutMs?: number
 }
 
 export type RunResult = { readonly exitCode: number | null; readonly stdout: string; readonly stderr: string }
@@ -84,7 +84,7 @@ export type TestSprint = Awaited<ReturnType<typeof createTestSprint>>
 
 /** A folder with a workflow in wf/, a sprint in s/, and a fake `claude` first on PATH. Removed after the test, with all its processes. */
 export async function createTestSprint(setup: Setup = {}) {
-  const { sprint = {}, workflow = {}, files = {}, answers = {}, env = {}, patienceMs = defaultTimeoutMs } = setup
+  const { sprint = {}, workflow = {}, files = {}, answers = {}, env = {}, timeoutMs = defaultTimeoutMs } = setup
   const base = await realpath(await mkdtemp(join(tmpdir(), 'ralph-e2e-')))
   const at = (...names: readonly string[]) => join(base, 'project', ...names)
   /** A path in the state of the sprint, which is not in the project. */
@@ -111,7 +111,7 @@ export async function createTestSprint(setup: Setup = {}) {
 
   const whole = { ...environment(base), ...env }
   const start = (...args: readonly string[]): RunningRalph => {
-    const process = startRalph(args, at(), whole, patienceMs)
+    const process = startRalph(args, at(), whole, timeoutMs)
     running.add(process)
     return process
   }
@@ -169,7 +169,7 @@ function startRalph(
   args: readonly string[],
   cwd: string,
   env: Readonly<Record<string, string>>,
-  patienceMs: number,
+  timeoutMs: number,
 ): RunningRalph {
   const child = spawn(process.execPath, [ralphProgram, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
   const output = { stdout: '', stderr: '' }
@@ -179,7 +179,7 @@ function startRalph(
     const late = setTimeout(() => {
       output.stderr += `\nkilled by the test: ralph ${args.join(' ')} did not end`
       child.kill('SIGKILL')
-    }, patienceMs)
+    }, timeoutMs)
     await once(child, 'close')
     clearTimeout(late)
     return { exitCode: child.exitCode, ...output }

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import { exists, isLink, readPlainText, readTextIfExists, removeFolder } from '../../platform/files/files.ts'
-import { makeLink, readLink } from '../../platform/files/links.ts'
+import { createLink, readLink } from '../../platform/files/links.ts'
 import { writeScratch } from '../../platform/files/scratch-files.ts'
 import type { Driver, ObeyedValues } from '../drivers/driver.ts'
 import { homeFolder, isNeverMade } from './places.ts'
@@ -50,7 +50,7 @@ export async function restoreSettings(base: string): Promise<string[]> {
   const planted = absent.filter((path) => exists(path) || isLink(path))
   for (const path of planted) await removeFolder(path)
   const replaced = Object.entries(links).filter(([path, target]) => readLink(path) !== target)
-  for (const [path, target] of replaced) await makeLink(target, path)
+  for (const [path, target] of replaced) await createLink(target, path)
   const lines = [
     ...planted.map((path) => `removed ${path}, which your own sessions would obey`),
     ...replaced.map(([path]) => `put back the link ${path}, which your own sessions obey`),

@@ -122,7 +122,7 @@ function recordVisits(onNote: NetworkRequest['onNote']) {
       const name = `${plainHost(host)}:${port}`
       const counts = isAllowed ? allowed : refused
       // Bounds memory for a program that tries endless names.
-      if (counts[name] === undefined && Object.keys(counts).length >= mostHosts) return
+      if (counts[name] === undefined && Object.keys(counts).length >= maxHosts) return
       counts[name] = (counts[name] ?? 0) + 1
       if (isAllowed || counts[name] !== 1) return
       const entry = port === 443 || port === 80 ? host : name
@@ -133,4 +133,4 @@ function recordVisits(onNote: NetworkRequest['onNote']) {
   }
 }
 
-const mostHosts = 1000
+const maxHosts = 1000

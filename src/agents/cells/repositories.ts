@@ -74,13 +74,13 @@ export async function removePlanted(before: string): Promise<string[]> {
 const describeLink = (path: string): string => `${path}@${encodeURIComponent(readLink(path) ?? '')}`
 
 /** More would make every attempt slow. */
-const mostEntries = 50_000
+const maxEntries = 50_000
 
 /** Links where git writes, which are few folders: not in those of single objects. */
 async function findLinks(folder: string): Promise<string[]> {
   const links: string[] = []
   const queue = [folder]
-  for (let entries = 0; entries < mostEntries;) {
+  for (let entries = 0; entries < maxEntries;) {
     const next = queue.pop()
     if (next === undefined) return links
     for (const { name, kind } of await listEntries(next)) {

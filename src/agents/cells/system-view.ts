@@ -42,7 +42,7 @@ export type EtcView = {
   readonly folders: Readonly<Record<string, string>>
 }
 
-const mostBytes = 2 * 1024 ** 2
+const maxBytes = 2 * 1024 ** 2
 
 /**
  * The copy of /etc with a user of the cell's own. Never changed once it is there, and named after what is in it, so all cells of
@@ -52,7 +52,7 @@ export async function copyEtc(base: string, user: CellUser): Promise<EtcView> {
   const names = [...(await listFolder('/etc')).filter((name) => settings.test(name)), ...certificates]
   const found = names.map((name) => ({ name, path: join('/etc', name) })).filter(({ path }) => exists(path))
   const folders = found.filter(({ path }) => isFolder(path))
-  const files = found.filter(({ path }) => !isFolder(path) && fileSize(path) <= mostBytes)
+  const files = found.filter(({ path }) => !isFolder(path) && fileSize(path) <= maxBytes)
   const texts = { passwd: passwdText(user), group: groupText(user.gid) }
   const parts = [
     ...files.map(({ name, path }) => [name, fileSignature(path)]),

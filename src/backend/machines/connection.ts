@@ -117,7 +117,7 @@ export function openConnection(
     seal: createSeal(transport.secret, 'backend'),
     epoch,
     mailbox: {
-      pending: async (after, most) => (ready && !fenced ? outbox.pending(after, most) : []),
+      pending: async (after, limit) => (ready && !fenced ? outbox.pending(after, limit) : []),
       acked: outbox.acked,
       store: (message) => handlers.handleMessage(machineId, message),
     },

@@ -73,7 +73,7 @@ describe('the database store of a line', () => {
     const machineId = await createMachine()
     await database.db.insert(machineOutbox).values(['a', 'b', 'c'].map((id) => message(machineId, id)))
     const outbox = store.outbox(machineId)
-    const ids = async (after: number, most: number) => (await outbox.pending(after, most)).map(({ id }) => id)
+    const ids = async (after: number, limit: number) => (await outbox.pending(after, limit)).map(({ id }) => id)
     expect([await ids(0, 2), await ids(0, 2), await ids(2, 2)]).toEqual([['a', 'b'], ['a', 'b'], ['c']])
     await outbox.acked(2)
     expect(await ids(0, 10)).toEqual(['c'])

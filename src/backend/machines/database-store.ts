@@ -69,21 +69,21 @@ function openOutbox({ db }: Database, machineId: string): ReturnType<MachineStor
   let waiting: readonly WaitingRow[] = []
   let last = 0
   return {
-    pending: async (after, most) => {
+    pending: async (after, limit) => {
       const known = waiting.filter(({ position }) => position > after)
-      if (known.length < most) {
+      if (known.length < limit) {
         const ids = waiting.map(({ row }) => row.id)
         const fresh = await db
           .select()
           .from(machineOutbox)
           .where(and(eq(machineOutbox.machineId, machineId), not(equalsAny(machineOutbox.id, ids))))
           .orderBy(asc(machineOutbox.id))
-          .limit(most - known.length)
+          .limit(limit - known.length)
         waiting = [...waiting, ...fresh.map((row) => ({ position: ++last, row }))]
       }
       return waiting
         .filter(({ position }) => position > after)
-        .slice(0, most)
+        .slice(0, limit)
         .map(({ position, row }) => ({ position, id: row.messageId, ...encodeRow(row.message) }))
     },
     acked: async (upTo) => {

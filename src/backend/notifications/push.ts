@@ -33,7 +33,7 @@ export interface PushChannel {
   readonly send: (delivery: DeliveryRow) => Promise<'sent' | 'pointless'>
 }
 
-/** Questions, ends and limits; what a user caused is no news. */
+/** Questions, ends and limits. Users need no notification about what they did themselves. */
 const pushedEvents: readonly WebhookEvent[] = ['needs-human', 'completed', 'failed', 'parked']
 
 export const createPushChannel = (deps: PushChannelOptions): PushChannel => ({

@@ -1,15 +1,10 @@
-import {
-  protectionFor as protectionOn,
-  sandboxCapability as capabilityOn,
-  type Protection,
-} from '../../agents/cells/protection.ts'
-import type { Capability } from '../../agents/cells/protection.ts'
+import { protectionFor, sandboxCapability, type Capability, type Protection } from '../../agents/cells/protection.ts'
 import type { WallSettings } from '../../agents/cells/cell-request.ts'
 import type { Io } from '../io/io.ts'
 import { ralphHome } from '../../platform/ralph-home.ts'
 
-export const detectSandbox = ({ env, cwd }: Io): Promise<Capability> => capabilityOn({ env, cwd })
+export const detectSandbox = ({ env, cwd }: Io): Promise<Capability> => sandboxCapability({ env, cwd })
 
 /** Throws SANDBOX_UNAVAILABLE if the sandbox is required but not available. */
 export const resolveProtection = (walls: WallSettings, io: Io): Promise<Protection> =>
-  protectionOn({ walls, env: io.env, cwd: io.cwd, ralphHomes: [ralphHome(io)] })
+  protectionFor({ walls, env: io.env, cwd: io.cwd, ralphHomes: [ralphHome(io)] })

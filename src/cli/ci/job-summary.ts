@@ -91,8 +91,8 @@ const markdownTable = (head: readonly string[], rows: readonly (readonly string[
 ]
 
 /** Foreign text on one line, with Markdown, HTML and mentions escaped. */
-const escapeMarkdownText = (text: string, most: number): string =>
-  clipLine(toOneLine(text), most)
+const escapeMarkdownText = (text: string, maxLength: number): string =>
+  clipLine(toOneLine(text), maxLength)
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll(/[\\`*_{}[\]|#~]/g, (sign) => `\\${sign}`)

@@ -5,7 +5,7 @@ import { setHistory, type Sprint } from '../core/sprint.ts'
 
 /** How many hosts a receipt names. */
 const maxHosts = 100
-/** How many kinds of walls a sprint records; more would mean that every run had others. */
+/** How many kinds of walls a sprint records; more would mean that every run had different ones. */
 const maxWalls = 50
 
 /** Records the walls around a program once per kind, for the result of the sprint. */

@@ -45,7 +45,7 @@ export function readTextSyncIfExists(path: string): string | undefined {
   }
 }
 
-const mostPlainBytes = 16 * 1024 ** 2
+const maxPlainBytes = 16 * 1024 ** 2
 
 /**
  * The text of a file that an agent can write; undefined unless it is a regular file of moderate size. A link may lead to a secret
@@ -61,7 +61,7 @@ export function readPlainText(path: string): string | undefined {
   }
   try {
     const found = fstatSync(file)
-    return found.isFile() && found.size <= mostPlainBytes ? readFileSync(file, 'utf8') : undefined
+    return found.isFile() && found.size <= maxPlainBytes ? readFileSync(file, 'utf8') : undefined
   } finally {
     closeSync(file)
   }
@@ -180,7 +180,7 @@ export async function listFolder(path: string): Promise<string[]> {
 }
 
 /** As many links as the kernel follows. */
-const mostLinks = 40
+const maxLinks = 40
 
 /**
  * Whether a path passes through a folder and leaves it by a link in it. An agent can write such links in its work tree: what it names must not
@@ -190,7 +190,7 @@ export function leadsOut(path: string, folder: string): boolean {
   if (!existsSync(path) || realpathSync(path) === path) return false
   let [at, isInside] = ['/', false]
   const rest = path.split('/')
-  for (let links = 0; links <= mostLinks;) {
+  for (let links = 0; links <= maxLinks;) {
     const name = rest.shift()
     if (name === undefined) return isInside && !isBelow(at, folder)
     const next = resolve(at, name === '' ? '.' : name)
@@ -332,7 +332,7 @@ export function removeFlatFolder(path: string): void {
 /** Removes a folder and its contents. */
 export const removeFolder = (path: string): Promise<void> => rm(path, { recursive: true, force: true })
 
-/** Paths, sizes and times of the files below a folder as one text, up to `mostFiles`. */
+/** Paths, sizes and times of the files below a folder as one text, up to `maxFiles`. */
 export async function statTree(folder: string, except: readonly string[], maxFiles = 20_000): Promise<string> {
   const lines: string[] = []
   const queue = [folder]

@@ -4,10 +4,10 @@ import { dirname } from 'node:path'
 import { isLink } from './files.ts'
 
 /** Creates a link, and replaces an existing file, link or folder. */
-export async function makeLink(to: string, at: string): Promise<void> {
-  await mkdir(dirname(at), { recursive: true })
-  await rm(at, { recursive: true, force: true })
-  await symlink(to, at)
+export async function createLink(target: string, path: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true })
+  await rm(path, { recursive: true, force: true })
+  await symlink(target, path)
 }
 
 /** Where a symbolic link leads; undefined if there is none. */

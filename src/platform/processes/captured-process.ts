@@ -29,7 +29,7 @@ export type CapturedRun = {
   readonly failure?: string
 }
 
-const mostBytes = 8 * 1024 * 1024
+const maxBytes = 8 * 1024 * 1024
 const floodBytes = 1024 ** 3
 /** A process that is left over may hold the pipe open. */
 const lastWordsMs = 200
@@ -43,7 +43,7 @@ export async function runCaptured(job: CapturedJob): Promise<CapturedRun> {
   const child = spawn(file, args, { cwd: job.cwd, env: job.env, detached: true, stdio })
   let began = false
   child.stdio[3]?.on('data', () => (began = true))
-  const output = lastBytes(mostBytes)
+  const output = lastBytes(maxBytes)
   const kill = () => void (child.pid !== undefined && sendSignal(-child.pid, 'SIGKILL'))
   for (const stream of [child.stdout, child.stderr])
     stream?.on('data', (bytes: Buffer) => {

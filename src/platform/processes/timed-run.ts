@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { identifyProcess, sendSignal as send, killMarked } from './process-table.ts'
+import { identifyProcess, sendSignal, killMarked } from './process-table.ts'
 
 export type TimedRun = {
   readonly file: string
@@ -38,7 +38,7 @@ export async function runWithTimeout(
     child.once('exit', () => setTimeout(done, drainMs))
   })
   if (id) {
-    send(-id.pid, 'SIGKILL')
+    sendSignal(-id.pid, 'SIGKILL')
     killMarked(mark, id.pid)
   }
   child.stdout.destroy()

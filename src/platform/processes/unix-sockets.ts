@@ -26,12 +26,12 @@ function boundNames(): string[] {
 const isSocket = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isSocket() ?? false
 
 /** Enough for a work tree; more would make every attempt slow. */
-const mostEntries = 50_000
+const maxEntries = 50_000
 
 async function walk(folder: string): Promise<string[]> {
   const found: string[] = []
   const queue = [folder]
-  for (let entries = 0; entries < mostEntries;) {
+  for (let entries = 0; entries < maxEntries;) {
     const next = queue.pop()
     if (next === undefined) return found
     for (const entry of await readdir(next, { withFileTypes: true }).catch(() => [])) {

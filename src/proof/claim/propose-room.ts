@@ -6,7 +6,7 @@ export type RoomGap = {
   readonly output: string
 }
 
-const mostNames = 5
+const maxNames = 5
 
 const offline =
   /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ENETUNREACH|getaddrinfo|name resolution|Could not resolve|Network is unreachable|connection refused|Failed to establish a new connection/i
@@ -16,7 +16,7 @@ const notInstalled =
 /** One sentence: what the room lacks, and the setting that provides it. */
 export function proposeRoom({ omitted, output }: RoomGap): string {
   const named = omitted.filter((path) => output.includes(path) || output.includes(path.split('/').at(-1) ?? path))
-  const copy = outermost(named.length > 0 ? named : omitted).slice(0, mostNames)
+  const copy = outermost(named.length > 0 ? named : omitted).slice(0, maxNames)
   const isOffline = offline.test(output)
   const lacksPackages = named.length === 0 && notInstalled.test(output)
   const settings = [

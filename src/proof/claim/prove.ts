@@ -1,4 +1,4 @@
-import { mostNames, proofLabels, type Proof } from '../../contract/proof.ts'
+import { maxNames, proofLabels, type Proof } from '../../contract/proof.ts'
 import type { Check } from '../../contract/check.ts'
 import type { Seal as SealRules } from '../../contract/settings.ts'
 import type { TestResult } from '../../contract/tests.ts'
@@ -126,13 +126,13 @@ async function runJudged(session: Session, { check, record }: RecordedCheck, tre
     })
   const ended = await run()
   const judged = judgeRun(record, ended, { mayChange })
-  if (judged.red.length === 0 || judged.red.length > mostReruns) return { check, record, ended, judged }
+  if (judged.red.length === 0 || judged.red.length > maxReruns) return { check, record, ended, judged }
   const { run: rerun } = await run(judged.red)
   return { check, record, ended, judged: judgeRun(record, ended, { rerun, mayChange }) }
 }
 
 /** A suite that fails as a whole is not flaky. */
-const mostReruns = 20
+const maxReruns = 20
 
 type Mounts = { readonly mounts: readonly DependencyMount[] } | { readonly reason: string }
 
@@ -209,11 +209,11 @@ function joinTests(old: readonly JudgedCheck[], now: readonly JudgedCheck[]): Pr
   }
 }
 
-const few = (ids: readonly string[]): string[] => [...new Set(ids)].slice(0, mostNames)
+const few = (ids: readonly string[]): string[] => [...new Set(ids)].slice(0, maxNames)
 
-const mostDiff = 20_000
+const maxDiff = 20_000
 
 async function readTestDiff({ frozenChanges }: Claim): Promise<string> {
   const diffs = await Promise.all(frozenChanges.slice(0, 20).map(({ readDiff }) => readDiff()))
-  return diffs.join('').slice(0, mostDiff)
+  return diffs.join('').slice(0, maxDiff)
 }

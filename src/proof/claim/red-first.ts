@@ -63,7 +63,7 @@ async function findTwiceRed(session: Session, run: OldRun, suiteMs: number): Pro
 const longSuiteMs = 8000
 
 function runOnly({ place, dependencies, signal }: Session, { check, tree, candidates }: OldRun): Promise<CheckRun> {
-  const only = candidates && candidates.length <= mostNamed ? { only: candidates } : {}
+  const only = candidates && candidates.length <= maxNamed ? { only: candidates } : {}
   return runCheck(place, { check, tree, dependencies, signal, ...only })
 }
 
@@ -125,7 +125,7 @@ async function runHollow(
   return 'empty'
 }
 
-const mostNamed = 100
+const maxNamed = 100
 
 const listChangedTests = ({ frozenChanges }: Claim): ReadonlySet<string> =>
   new Set(frozenChanges.filter(({ kind }) => kind === 'test').map(({ path }) => path))

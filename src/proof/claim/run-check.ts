@@ -195,14 +195,14 @@ const usesNetwork = (room: CheckRoom | undefined): boolean =>
   typeof room === 'object' && (room.network === true || (room.services ?? []).length > 0)
 
 /** With more files than this, whole folders take the place of those in the project. */
-const mostHeldOutFiles = 200
+const maxHeldOutFiles = 200
 
 /** Lays everything in the folder over the project, at the same paths. */
 async function listHeldOut({ heldOut }: Check, parent: string) {
   if (heldOut === undefined) return []
   const folder = isFolder(join(parent, heldOut)) ? join(parent, heldOut) : heldOut
   const files = await listTree(folder)
-  const names = files.length <= mostHeldOutFiles ? files : await listFolder(folder)
+  const names = files.length <= maxHeldOutFiles ? files : await listFolder(folder)
   return names.map((name) => ({ from: join(folder, name), at: name }))
 }
 

@@ -86,7 +86,7 @@ type Exchanged = { readonly oldOnNew: TreeEntry; readonly newOnOld: TreeEntry }
 async function exchangeInline(own: OwnGit, changes: readonly Change[], { isReleased }: Classifier) {
   const exchanged = new Map<string, Exchanged>()
   const candidates = changes.filter(({ path, kind }) => kind === 'source' && canHoldTests(path) && !isReleased(path))
-  for (const { path, before, after } of candidates.slice(0, mostSources)) {
+  for (const { path, before, after } of candidates.slice(0, maxSources)) {
     const [old, now] = await Promise.all([readText(own, before), readText(own, after)])
     const texts = after && exchangeInlineTests(path, old ?? '', now ?? '')
     if (!texts) continue
@@ -97,10 +97,10 @@ async function exchangeInline(own: OwnGit, changes: readonly Change[], { isRelea
 }
 
 /** Larger changes are not examined. */
-const mostSources = 500
+const maxSources = 500
 
 async function readSources(own: OwnGit, changes: readonly Change[]): Promise<SourceChange[]> {
-  const sources = changes.filter(({ kind }) => kind === 'source').slice(0, mostSources)
+  const sources = changes.filter(({ kind }) => kind === 'source').slice(0, maxSources)
   const read = async (entry: TreeEntry | undefined) => (await readText(own, entry)) ?? ''
   return Promise.all(
     sources.map(async ({ path, before, after }) => ({ path, before: await read(before), after: await read(after) })),
@@ -180,7 +180,7 @@ async function readText(own: OwnGit, entry: TreeEntry | undefined): Promise<stri
 }
 
 /** More than a person would read. */
-const mostCharacters = 200_000
+const maxCharacters = 200_000
 
 function describeChanges(
   own: OwnGit,
@@ -194,7 +194,7 @@ function describeChanges(
     if (kind === 'keys' && manifests.get(path)?.isFrozenDifferent !== true) return []
     const change = before === undefined ? 'added' : after === undefined ? 'deleted' : 'changed'
     const readDiff = async () =>
-      (await own.run({}, ...words, baseline, claim, '--', `:(top,literal)${path}`)).toString().slice(0, mostCharacters)
+      (await own.run({}, ...words, baseline, claim, '--', `:(top,literal)${path}`)).toString().slice(0, maxCharacters)
     return [{ path, kind, change, readDiff }]
   })
 }

@@ -10,9 +10,9 @@ type Sources = {
 }
 
 /** More tests than this are not read. */
-const mostTests = 3000
-const mostHelpers = 100
-const mostCharacters = 200_000
+const maxTests = 3000
+const maxHelpers = 100
+const maxCharacters = 200_000
 
 /** Helpers import helpers; deeper than this is not followed. */
 const depth = 3
@@ -25,13 +25,13 @@ export async function findTestHelpers(sources: Sources): Promise<string[]> {
   const { paths, isTest, read } = sources
   const known = new Set(paths)
   const helpers = new Set<string>()
-  let level = paths.filter((path) => isTest(path) && isCode.test(path)).slice(0, mostTests)
+  let level = paths.filter((path) => isTest(path) && isCode.test(path)).slice(0, maxTests)
   for (let n = 0; n < depth && level.length > 0; n++) {
     const texts = await read(level)
     const named = new Set(
-      level.flatMap((path, at) => listImports(path, (texts[at] ?? '').slice(0, mostCharacters), known)),
+      level.flatMap((path, at) => listImports(path, (texts[at] ?? '').slice(0, maxCharacters), known)),
     )
-    const fresh = [...named].filter((path) => !isTest(path) && !helpers.has(path)).slice(0, mostHelpers)
+    const fresh = [...named].filter((path) => !isTest(path) && !helpers.has(path)).slice(0, maxHelpers)
     const contents = await read(fresh)
     const likely = fresh.filter((path, at) => looksLikeHelper(path, contents[at] ?? ''))
     const used = await findOtherUsers(sources, likely, known, helpers)
@@ -49,7 +49,7 @@ const expectedData =
 async function findTestData({ paths, isTest, search }: Sources, helpers: ReadonlySet<string>): Promise<string[]> {
   const found: string[] = []
   const candidates = paths.filter((path) => !isTest(path) && !isCode.test(path) && expectedData.test(path))
-  for (const path of candidates.slice(0, mostHelpers)) {
+  for (const path of candidates.slice(0, maxHelpers)) {
     const users = (await search([posix.basename(path)])).filter((user) => user !== path)
     if (users.length > 0 && users.every((user) => isTest(user) || helpers.has(user))) found.push(path)
   }

@@ -3,13 +3,13 @@ import { codeLanguage, maskCode } from './code-text.ts'
 /** The code with functions that do nothing and return nothing; undefined if it has none, or the language is not known. */
 export function hollowCode(path: string, text: string): string | undefined {
   const language = codeLanguage(path)
-  if (language === undefined || text.length > mostCharacters) return undefined
+  if (language === undefined || text.length > maxCharacters) return undefined
   const masked = maskCode(text, language, 'comments-and-strings')
   if (language === 'python') return replaceBodies(text, pythonBodies(masked))
   return isScript.test(path) ? replaceBodies(text, scriptBodies(masked)) : undefined
 }
 
-const mostCharacters = 500_000
+const maxCharacters = 500_000
 /** Compiled languages refuse a function that returns nothing. */
 const isScript = /\.[cm]?[jt]sx?$/
 

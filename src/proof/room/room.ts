@@ -13,7 +13,7 @@ import {
   removeFile,
   removeFolder,
 } from '../../platform/files/files.ts'
-import { makeLink } from '../../platform/files/links.ts'
+import { createLink } from '../../platform/files/links.ts'
 import { removeLayers } from './bubblewrap.ts'
 import type { CommandResult, Enclosure, RoomMount } from './enclosure.ts'
 import { roomEnvironment } from './environment.ts'
@@ -199,7 +199,7 @@ async function runPlainly(place: Place, job: RoomJob, { tree, scratch }: Run): P
   const { own, master, enclosure } = place
   await removeFolder(join(master, '.git'))
   await writeRoomGit(own, { folder: join(master, '.git'), tree, objects: own.objects })
-  for (const { at, from } of job.dependencies ?? []) await makeLink(from, join(master, at))
+  for (const { at, from } of job.dependencies ?? []) await createLink(from, join(master, at))
   const { heldOut = [], network = false, timeoutMs, signal } = job
   for (const { from, at } of heldOut) await copyFolder(realPath(from), join(master, at))
   const env = environment(place, job, { home: join(scratch, 'tmp', '.room', 'home'), temporary: join(scratch, 'tmp') })

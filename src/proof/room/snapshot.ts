@@ -94,7 +94,7 @@ type Target = {
 }
 
 /** With more unreadable files than this the snapshot fails. */
-const mostUnreadable = 50
+const maxUnreadable = 50
 
 async function addToIndex(own: OwnGit, target: Target, paths: readonly string[]): Promise<string[]> {
   const { isFirst, ...options } = target
@@ -109,7 +109,7 @@ async function addToIndex(own: OwnGit, target: Target, paths: readonly string[])
       return [...unreadable]
     } catch (error) {
       const path = /Unable to process path (.*)/.exec(errorMessage(error))?.[1]
-      if (path === undefined || unreadable.has(path) || unreadable.size === mostUnreadable) throw error
+      if (path === undefined || unreadable.has(path) || unreadable.size === maxUnreadable) throw error
       unreadable.add(path)
       await removeFile(`${target.index}.lock`)
     }

@@ -10,7 +10,7 @@ async function createHome() {
   return { home: join(base, 'home') }
 }
 
-it('knows no limit at first, and creates no folder to say so', async () => {
+it('has no limit at first, and creates no folder for it', async () => {
   const { home } = await createHome()
 
   expect(await openAccountLimits(home).limitedUntil('claude')).toBeUndefined()

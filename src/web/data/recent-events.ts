@@ -2,13 +2,13 @@ import type { StoredEvent } from '../../contract/fleet/event.ts'
 import type { TranscriptScope, TranscriptWindow } from './transcript-window.ts'
 
 /** Enough for what a stream can deliver while a request is under way. */
-const mostEvents = 2000
+const maxEvents = 2000
 
 const recent = new Map<string, readonly StoredEvent[]>()
 
 /** Events that the stream has delivered lately. A slow answer may be older than them, so it is joined with them. */
 export function rememberEvents(sprintId: string, events: readonly StoredEvent[]): void {
-  recent.set(sprintId, [...(recent.get(sprintId) ?? []), ...events].slice(-mostEvents))
+  recent.set(sprintId, [...(recent.get(sprintId) ?? []), ...events].slice(-maxEvents))
 }
 
 export const recallEvents = (sprintId: string): readonly StoredEvent[] => recent.get(sprintId) ?? []

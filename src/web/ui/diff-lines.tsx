@@ -12,10 +12,10 @@ const looks = {
 const signs = { same: ' ', add: '+', del: '−', hunk: '' } as const
 
 /** Maximum number of lines rendered at once; more on demand. */
-const atOnce = 400
+const linesPerPage = 400
 
 export function DiffLines({ lines }: { lines: readonly DiffLine[] }) {
-  const [shown, setShown] = useState(atOnce)
+  const [shown, setShown] = useState(linesPerPage)
   return (
     <>
       <pre tabIndex={0} className="overflow-x-auto py-1.5 font-mono text-sm leading-[1.6]">

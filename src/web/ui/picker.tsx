@@ -15,7 +15,7 @@ type PickerProps = {
 }
 
 /** More options than a person can read are found by typing. */
-const mostShown = 100
+const maxShown = 100
 
 /** A select with a search field, for lists that may be long. */
 export function Picker({ label, value, options, onChoose, placeholder, problem }: PickerProps) {
@@ -28,7 +28,7 @@ export function Picker({ label, value, options, onChoose, placeholder, problem }
       onValueChange={(option: PickerOption | null) => option && onChoose(option.value)}
       isItemEqualToValue={(a: PickerOption, b: PickerOption) => a.value === b.value}
       itemToStringLabel={({ label: text }: PickerOption) => text}
-      limit={mostShown}
+      limit={maxShown}
       autoHighlight
     >
       <div>

@@ -87,7 +87,7 @@ const lockfiles: Readonly<Record<string, RegExp>> = {
   'Cargo.lock': /(?:registry|sparse)\+(https?:\/\/[^"]+)/g,
   'Gemfile.lock': /remote: (https?:\/\/\S+)/g,
 }
-const mostLockfileBytes = 20_000_000
+const maxLockfileBytes = 20_000_000
 
 export type ConfiguredRequest = {
   readonly cwd: string
@@ -134,7 +134,7 @@ const addressesIn = (text: string): string[] => text.match(/https?:\/\/[^\s"',|]
 
 function addressesInLock(path: string, pattern: RegExp): string[] {
   if (!exists(path)) return []
-  const text = (readTextSyncIfExists(path) ?? '').slice(0, mostLockfileBytes)
+  const text = (readTextSyncIfExists(path) ?? '').slice(0, maxLockfileBytes)
   // One of each host is enough: a lockfile has thousands of addresses.
   const found = new Map<string, string>()
   for (const [, address = ''] of text.matchAll(pattern)) found.set(address.split('/')[2] ?? '', address)

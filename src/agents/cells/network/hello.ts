@@ -10,7 +10,7 @@ export function readHello(bytes: Buffer): Hello {
   if (bytes[0] !== 22) return { kind: 'plain' }
   if (bytes.length < 5) return { kind: 'incomplete' }
   const end = 5 + bytes.readUInt16BE(3)
-  if (bytes.length < end) return bytes.length > mostBytes ? { kind: 'plain' } : { kind: 'incomplete' }
+  if (bytes.length < end) return bytes.length > maxBytes ? { kind: 'plain' } : { kind: 'incomplete' }
   try {
     return { kind: 'tls', name: serverName(bytes.subarray(5, end)) }
   } catch {
@@ -18,7 +18,7 @@ export function readHello(bytes: Buffer): Hello {
   }
 }
 
-const mostBytes = 17 * 1024
+const maxBytes = 17 * 1024
 
 function serverName(hello: Buffer): string | undefined {
   if (hello[0] !== 1) throw new RangeError('no hello of a client')

@@ -38,12 +38,12 @@ export function createProxy(options: ProxyOptions): Server {
     void tunnel(options, { incoming, client, head })
   })
   // Each takes a descriptor of Ralph's own process.
-  server.maxConnections = mostConnections
+  server.maxConnections = connectionLimit
   server.on('clientError', (_error, socket) => socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n'))
   return server
 }
 
-const mostConnections = 256
+const connectionLimit = 256
 
 type Tunnel = { readonly incoming: IncomingMessage; readonly client: Duplex; readonly head: Buffer }
 

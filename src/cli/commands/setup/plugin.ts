@@ -41,7 +41,7 @@ As a plugin, the same commands are called /ralph-mode:run-sprint and so on.`,
       return 130
     }
     for (const file of changes) await action.apply(file)
-    if (values.json === true) io.print(JSON.stringify({ changed: changes.map(readPath), kept: kept.map(readPath) }))
+    if (values.json === true) io.print(JSON.stringify({ changed: changes.map(toPath), kept: kept.map(toPath) }))
     else for (const line of resultLines(action.done, { changes, kept }, io)) io.print(line)
     return kept.length > 0 && verb === 'install' ? 1 : 0
   },
@@ -111,4 +111,4 @@ function listFiles(files: readonly PluginFile[], asJson: boolean, io: Io): numbe
   return 0
 }
 
-const readPath = ({ path }: PluginFile): string => path
+const toPath = ({ path }: PluginFile): string => path

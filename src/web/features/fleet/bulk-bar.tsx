@@ -94,18 +94,18 @@ export function BulkBar({ rows, onClear }: { rows: readonly FleetRow[]; onClear:
   )
 }
 
-const atOnce = 5
+const maxConcurrent = 5
 
-/** A few at a time; one failure does not keep the others from it. */
+/** Runs a few at a time; one failure does not stop the others. */
 async function actOnAll(rows: readonly FleetRow[], act: BulkAction['act']): Promise<unknown[]> {
   const failed: unknown[] = []
   const waiting = [...rows]
   const work = async (): Promise<void> => {
     for (let row = waiting.shift(); row; row = waiting.shift()) {
-      // oxlint-disable-next-line no-await-in-loop -- each worker takes one after the other
+      // oxlint-disable-next-line no-await-in-loop -- each worker handles one row after the other
       await act(row).catch((error: unknown) => failed.push(error))
     }
   }
-  await Promise.all(Array.from({ length: atOnce }, work))
+  await Promise.all(Array.from({ length: maxConcurrent }, work))
   return failed
 }

@@ -64,7 +64,7 @@ function AuditRow({ entry: { at, who, what, target, details = {} } }: { entry: A
   )
 }
 
-const mostEntries = 50_000
+const maxEntries = 50_000
 
 const downloadCsv = (search: string): Promise<void> =>
   saveOrToast(async () => {
@@ -75,7 +75,7 @@ const downloadCsv = (search: string): Promise<void> =>
       const page = await api.listAudit({ cursor, limit: 200 })
       entries.push(...page.items)
       cursor = page.next
-    } while (cursor !== undefined && entries.length < mostEntries)
+    } while (cursor !== undefined && entries.length < maxEntries)
     const content = auditToCsv(entries.filter((entry) => matchesAudit(entry, search)))
     return { name: 'ralph-audit.csv', type: 'text/csv', content }
   })

@@ -6,12 +6,12 @@ import { formatDurationShort } from '../../../words/durations.ts'
 import { formatUsd } from '../../../words/money.ts'
 
 /** Maximum number of distinguishable columns. */
-const mostColumns = 120
+const maxColumns = 120
 
 /** Cost, tokens and time, by iteration. */
 export function Charts({ iterations }: { iterations: readonly IterationRecord[] }) {
   if (iterations.length === 0) return <EmptyState title="No finished iterations yet" />
-  const shown = iterations.slice(-mostColumns)
+  const shown = iterations.slice(-maxColumns)
   const total = (of: (record: IterationRecord) => number): number => shown.reduce((sum, record) => sum + of(record), 0)
   return (
     <div tabIndex={0} role="region" aria-label="Charts" className="min-h-0 flex-1 divide-y divide-line overflow-y-auto">

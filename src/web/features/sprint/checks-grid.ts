@@ -12,7 +12,7 @@ export type CheckGrid = {
   }[]
 }
 
-const mostColumns = 10
+const maxColumns = 10
 
 /** Checks by iteration: when each turned green, and which ones regressed. */
 export function createCheckGrid(iterations: readonly IterationRecord[], progress: Progress): CheckGrid {
@@ -22,7 +22,7 @@ export function createCheckGrid(iterations: readonly IterationRecord[], progress
     ...judged.flatMap(({ marks }) => marks.map(({ name }) => name)),
     ...(progress.review ? [`review (${progress.review.agent})`] : []),
   ])
-  const shown = judged.slice(-mostColumns)
+  const shown = judged.slice(-maxColumns)
   const rows = [...names].map((name) => {
     const history = judged.map((record) => ({
       number: record.number,
@@ -32,7 +32,7 @@ export function createCheckGrid(iterations: readonly IterationRecord[], progress
     const last = history.findLast(({ passed }) => passed !== undefined)?.passed
     return {
       name,
-      marks: history.slice(-mostColumns).map(({ passed }) => passed),
+      marks: history.slice(-maxColumns).map(({ passed }) => passed),
       firstGreen,
       regressed: firstGreen !== undefined && last === false,
     }

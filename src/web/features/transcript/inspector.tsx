@@ -49,11 +49,11 @@ const CallInput = ({ call }: { call: ToolCall }) =>
   )
 
 /** Maximum length rendered at once. */
-const atOnce = 60_000
+const charactersPerPage = 60_000
 
 function CallOutput({ sprintId, call, quiet }: { sprintId: string | undefined; call: ToolCall; quiet: boolean }) {
   const whole = useWholeOutput(sprintId, call)
-  const [shown, setShown] = useState(atOnce)
+  const [shown, setShown] = useState(charactersPerPage)
   if (quiet) return null
   if (call.ok === undefined) return <p className="px-3.5 py-3 text-dim">Still running…</p>
   const ms = (call.endedAt ?? call.startedAt) - call.startedAt
@@ -79,7 +79,7 @@ function CallOutput({ sprintId, call, quiet }: { sprintId: string | undefined; c
       )}
       <div className="flex gap-2 px-3 pb-2">
         {whole.text.length > shown && (
-          <Button size="small" onClick={() => setShown(shown + 10 * atOnce)}>
+          <Button size="small" onClick={() => setShown(shown + 10 * charactersPerPage)}>
             Show more
           </Button>
         )}
