@@ -92,7 +92,14 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
       const agent = redactAgent(supervised, redactor)
       return {
         ...agent,
-        run: (request, signal) => activity.count(() => agent.run(request, signal).finally(removeNewLinks)),
+        run: (request, signal) =>
+          activity.count(async () => {
+            try {
+              return await agent.run(request, signal)
+            } finally {
+              await removeNewLinks()
+            }
+          }),
       }
     },
     shell,
