@@ -7,7 +7,7 @@ import { superviseAgent } from '../agents/supervise/supervisor.ts'
 import type { Progress } from '../contract/progress.ts'
 import { readPlainText } from '../platform/files/files.ts'
 import { systemClock } from '../platform/clock.ts'
-import type { AccountLimits, ClaimProver, Ports, ShellRunner } from '../runtime/ports.ts'
+import type { AccountLimits, AgentRunner, ClaimProver, Ports, ShellRunner } from '../runtime/ports.ts'
 import { redactAgent, redactShell } from '../runtime/redact-ports.ts'
 import { openAccountLimits } from '../storage/accounts/account-limits.ts'
 import { createProjectRedactor } from '../storage/accounts/secrets.ts'
@@ -89,18 +89,7 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
     store: options.store,
     agents: (name, model) => {
       const supervised = superviseAgent({ ...place, ...settings, ...options.chooseAgent(name, model) })
-      const agent = redactAgent(supervised, redactor)
-      return {
-        ...agent,
-        run: (request, signal) =>
-          activity.count(async () => {
-            try {
-              return await agent.run(request, signal)
-            } finally {
-              await removeNewLinks()
-            }
-          }),
-      }
+      return guardRun(redactAgent(supervised, redactor), activity, removeNewLinks)
     },
     shell,
     workspace: hasWorktree
@@ -123,6 +112,21 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
     observe: options.observe,
   }
 }
+
+/** Counts a run of the agent as activity, and removes the links that it leaves. */
+const guardRun = (agent: AgentRunner, activity: ActivityCount, removeNewLinks: () => Promise<void>): AgentRunner => ({
+  ...agent,
+  run: (request, signal) =>
+    activity.count(async () => {
+      try {
+        return await agent.run(request, signal)
+      } finally {
+        await removeNewLinks()
+      }
+    }),
+})
+
+type ActivityCount = ReturnType<typeof createActivityCount>
 
 /** Counts starts and ends of programs: between two of them, only the user changes files. */
 function createActivityCount() {
