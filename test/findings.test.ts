@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { root } from './support/paths.ts'
 
-/** Every finding of the security review and of the research on cells, with the test that fails if it comes back. */
+/** Every finding of the security review, of the research on cells (N) and of the corpus (P), with the test that fails if it comes back. */
 const findings: readonly (readonly [number: string, finding: string, file: string, test: string])[] = [
   [
     'C3',
@@ -123,6 +123,13 @@ const findings: readonly (readonly [number: string, finding: string, file: strin
     'an agent waits behind a dead proxy',
     'src/agents/cells/network/forwarder.test.ts',
     'ends the program if the proxy is gone',
+  ],
+  ['P1', 'a program of the project on PATH', 'conformance/escapes/cases/mechanisms.mjs', "'cat', 'mkdir', 'env'"],
+  [
+    'P1',
+    'a git of the project on PATH',
+    'src/platform/processes/programs.test.ts',
+    'keeps a git that an agent put on PATH from being run',
   ],
 ]
 

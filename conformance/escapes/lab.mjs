@@ -1,5 +1,5 @@
 // A machine in small, in a temporary folder: a home with secrets, a project with two sprints, something outside of both, services.
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import {
   cpSync,
   existsSync,
@@ -108,7 +108,9 @@ async function createMachine() {
   }
   cpSync(template, join(base, 'project/packages/a/.git'), { recursive: true })
   const abstract = `ralph-escapes-${base.slice(-6)}`
-  const sockets = [join(base, 'outside/host.sock'), join(base, 'project/dev.sock'), `\0${abstract}`].map((path) => {
+  mkdirSync(join(base, 'home/.gnupg'))
+  const names = ['outside/host.sock', 'project/dev.sock', 'home/.gnupg/S.gpg-agent']
+  const sockets = [...names.map((name) => join(base, name)), `\0${abstract}`].map((path) => {
     const server = createServer((socket) => socket.end('socket'))
     return new Promise((done) => server.listen(path, () => done(server)))
   })
@@ -218,10 +220,22 @@ const lookFromOutside = async ({ ralph, services }, { base, left, asked }, end) 
   left: await isLeft(`sleep\0${left}`),
   tls: services.seen.tls,
   asked,
+  ralphCommits: () => commitAndRestore(base),
   ralphReads: (name) => ralph.readPlainText(join(base, name)),
   ralphWrites: (name, text) => ralph.writeFileAtomic(join(base, name), text),
   ralphLogs: (name, text) => runDetached(ralph, join(base, name), text),
 })
+
+/** In a folder of the project and with its programs on PATH, as a script of package.json runs Ralph. Prints what failed. */
+function commitAndRestore(base) {
+  const project = join(base, 'project')
+  const env = { ...process.env, PATH: `${join(project, 'node_modules/.bin')}:${process.env.PATH}` }
+  const script = join(packageFolder, 'conformance/escapes/commit.mjs')
+  const child = spawn(process.execPath, [script, project], { cwd: project, env, stdio: ['ignore', 'ignore', 'pipe'] })
+  let errors = ''
+  child.stderr.on('data', (bytes) => (errors += bytes))
+  return new Promise((done) => child.on('close', (code) => (code === 0 || console.error(errors.trim()), done(code))))
+}
 
 async function runDetached(ralph, log, text) {
   const job = { file: '/bin/echo', args: [text], cwd: '/', env: {}, log }

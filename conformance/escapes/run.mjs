@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Tries to get out of a cell in every way of the corpus, and looks from outside afterwards:
-//   npx tsc -b src/agents && node conformance/escapes/run.mjs --cell bubblewrap|namespaces|container|none [--only text] [--sample] [--write]
+//   npx tsc -b src/agents src/storage && node conformance/escapes/run.mjs --cell bubblewrap|namespaces|container|none [--only text] [--sample] [--write]
 // For a container: --command 'podman --runtime runc' and --image, a name or a folder with a whole system.
 // Exit code 1 if one succeeds. With --write the table goes into docs/escapes.md.
 import { spawnSync } from 'node:child_process'

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { availableParallelism, constants, setPriority } from 'node:os'
 import { RalphError } from '../contract/errors.ts'
+import { pathOutside } from './processes/programs.ts'
 
 /** One call of git on a git folder that belongs to Ralph. */
 export type Plumbing = {
@@ -65,7 +66,7 @@ function start(job: Plumbing, args: readonly string[]): Promise<Finished> {
   const { gitDir, workTree, index, input, background } = job
   const env = {
     ...environment,
-    PATH: process.env['PATH'] ?? '/usr/bin:/bin',
+    PATH: pathOutside(process.env['PATH'] ?? '/usr/bin:/bin', workTree ?? gitDir),
     GIT_DIR: gitDir,
     ...(workTree !== undefined && { GIT_WORK_TREE: workTree }),
     ...(index !== undefined && { GIT_INDEX_FILE: index }),

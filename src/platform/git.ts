@@ -1,5 +1,6 @@
 import { execFile, spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { RalphError } from '../contract/errors.ts'
+import { pathOutside } from './processes/programs.ts'
 
 /** Neither the user's configuration nor a repository's hooks may affect how Ralph uses git. */
 const ownConfig = [
@@ -83,6 +84,7 @@ function gitEnvironment(options: GitOptions): NodeJS.ProcessEnv {
   const { cwd, index, gitDir, objects, alternates, refreshesIndex = false, author = ralphAuthor } = options
   return {
     ...withoutGitVariables(process.env),
+    PATH: pathOutside(process.env['PATH'] ?? '/usr/bin:/bin', cwd),
     GIT_AUTHOR_NAME: author.name,
     GIT_AUTHOR_EMAIL: author.email,
     GIT_COMMITTER_NAME: author.name,

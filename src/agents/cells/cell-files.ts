@@ -53,7 +53,7 @@ export async function makeCellFolder(place: CellPlace): Promise<CellFolder> {
   const home = homeFolder(place.env)
   const [uid, gid] = [process.getuid?.() || 1000, process.getgid?.() || 1000]
   const filter = systemCallFilter(process.arch)
-  const { files } = homeView(home, place.env, await gitIdentity(place.env))
+  const { files } = homeView(home, place.env, await gitIdentity(place))
   const texts: Record<string, string | Buffer> = {
     ...Object.fromEntries(Object.entries(files).map(([name, text]) => [`home/${name}`, text])),
     ...(filter && { 'filter.bpf': filter }),
@@ -124,15 +124,15 @@ const identityKeys =
 const identities = new Map<string, Promise<string>>()
 
 /** The user's git settings that contain no secret and run no program. Read once per home folder. */
-function gitIdentity(env: CellPlace['env']): Promise<string> {
+function gitIdentity({ env, cwd }: Pick<CellPlace, 'env' | 'cwd'>): Promise<string> {
   const home = env['HOME'] ?? ''
-  const known = identities.get(home) ?? readIdentity()
+  const known = identities.get(home) ?? readIdentity(cwd)
   identities.set(home, known)
   return known
 }
 
-async function readIdentity(): Promise<string> {
-  const listed = await git({ cwd: '/' }, 'config', '--global', '--null', '--list').catch(() => '')
+async function readIdentity(cwd: string): Promise<string> {
+  const listed = await git({ cwd }, 'config', '--global', '--null', '--list').catch(() => '')
   const entries = listed.split('\0').flatMap((entry) => {
     const [key = '', ...value] = entry.split('\n')
     return identityKeys.test(key) ? [{ key, value: value.join('\n') }] : []

@@ -1,3 +1,4 @@
+import { pathOutside } from '../../platform/processes/programs.ts'
 import type { CellPlan, CellTools, Command } from './cell.ts'
 
 /**
@@ -31,7 +32,7 @@ exit \${ralph_code:-126}
 `
 
 /** Restores the default handling of signals that the launcher ignores: a program inherits what its parent ignores. */
-const restoreSignals = ['env', '--default-signal=TERM,INT,HUP']
+const restoreSignals = ['--default-signal=TERM,INT,HUP']
 
 /** The command that runs `command` in a cell under the launcher. `cellCommand` builds the cell and expects a program at its end. */
 export function wrapInLauncher(
@@ -40,11 +41,15 @@ export function wrapInLauncher(
   plan: CellPlan,
   { canResetSignals }: CellTools,
 ): Command {
-  const inside = [...(canResetSignals ? restoreSignals : []), command.file, ...command.args]
+  const { PATH: path = '' } = command.env
+  // The launcher and the program that builds the cell run outside, where nothing of the agent's may.
+  const safePath = pathOutside(path, plan.cwd)
+  const changes = [...(canResetSignals ? restoreSignals : []), ...(safePath === path ? [] : [`PATH=${path}`])]
+  const inside = [...(changes.length > 0 ? ['env', ...changes] : []), command.file, ...command.args]
   const launcherArguments = [plan.systemCallFilter ?? '/dev/null', ...plan.folders, '--', ...plan.cgroups, '--']
   return {
     file: '/bin/sh',
     args: ['-c', launcher, 'ralph', ...launcherArguments, ...cellCommand, ...inside],
-    env: command.env,
+    env: { ...command.env, PATH: safePath },
   }
 }

@@ -1,5 +1,6 @@
 import type { CellKind, Walls } from '../../contract/cell.ts'
 import { RalphError } from '../../contract/errors.ts'
+import { pathOutside } from '../../platform/processes/programs.ts'
 import { isDeclaredSandbox } from '../drivers/sandbox-flag.ts'
 import type { Availability, Cell, CellSpec, CellTools, Guarantees, Machine, NetworkSpec } from './cell.ts'
 import { resolveCellRequest, type CellRequest, type WallSettings } from './cell-request.ts'
@@ -54,7 +55,7 @@ export async function sandboxCapability(
   { env, cwd }: Pick<ProtectionRequest, 'env' | 'cwd'>,
   { kind, container }: { readonly kind?: CellRequest['kind']; readonly container?: CellSpec['container'] } = {},
 ): Promise<Capability> {
-  const machine = { platform: process.platform, path: env['PATH'] ?? '', cwd, container }
+  const machine = { platform: process.platform, path: pathOutside(env['PATH'] ?? '', cwd), cwd, container }
   const candidates = kind === undefined ? automaticCells : [cells[kind]]
   const reasons: string[] = []
   for (const each of candidates) {

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { RalphError } from '../../contract/errors.ts'
 import { createPrivateFolder, realPath } from '../../platform/files/files.ts'
+import { pathOutside } from '../../platform/processes/programs.ts'
 import {
   baselineClassifier,
   claimClassifier,
@@ -84,7 +85,8 @@ export async function openProof(options: ProofOptions): Promise<Proof> {
   const folder = join(state, 'room')
   const { env } = options
   const hidden = [...options.hidden, state]
-  const machine = { path: env['PATH'] ?? '/usr/bin:/bin', home: env['HOME'] ?? '/root', confine: options.confine }
+  const path = pathOutside(env['PATH'] ?? '/usr/bin:/bin', project)
+  const machine = { path, home: env['HOME'] ?? '/root', confine: options.confine }
   const enclosure = options.enclosure ?? (await openEnclosure({ folder, hidden, ...machine }))
   return {
     baseline,

@@ -73,10 +73,12 @@ async function probe(enclosure: Enclosure, { folder, path }: EnclosureOptions): 
   }
 }
 
+const systemPath = '/usr/sbin:/usr/bin:/sbin:/bin'
+
 /** Overlays leave folders behind that only a change of mode makes removable. */
 export async function removeLayers(scratch: string): Promise<void> {
   const script = 'chmod -R u+rwX "$1" 2>/dev/null; rm -rf "$1"'
-  const env = { PATH: process.env['PATH'] ?? '/usr/bin:/bin' }
+  const env = { PATH: `${systemPath}:${process.env['PATH'] ?? ''}` }
   await runCaptured({ argv: ['/bin/sh', '-c', script, 'sh', scratch], cwd: '/', env, timeoutMs: 600_000 })
 }
 
@@ -113,6 +115,8 @@ function mountScript({ layers }: Programs, { scratch, mounts }: RoomCommand, { w
     ...without.map((name) => `rm -rf ${quoteShellWord(join(at, name))}`),
   ])
   const steps = [
+    // An agent may have put a `mount` into a folder of the project that is on PATH; these run before the walls are there.
+    `ralph_path=$PATH && PATH=${systemPath}:$PATH`,
     `cd ${quoteShellWord(scratch)}`,
     'mkdir -p layers',
     ...(layers === 'memory' ? ['mount -t tmpfs layers layers'] : []),
@@ -120,6 +124,7 @@ function mountScript({ layers }: Programs, { scratch, mounts }: RoomCommand, { w
     ...mounted,
     'cd /',
     'unset OLDPWD',
+    'PATH=$ralph_path',
   ]
   return `${steps.join(' && ')} && exec ${words.map(quoteShellWord).join(' ')} 4<${quoteShellWord(filter ?? '/dev/null')}`
 }
