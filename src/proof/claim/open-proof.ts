@@ -85,8 +85,8 @@ export async function openProof(options: ProofOptions): Promise<Proof> {
   const folder = join(state, 'room')
   const { env } = options
   const hidden = [...options.hidden, state]
-  const path = pathOutside(env['PATH'] ?? '/usr/bin:/bin', project)
-  const machine = { path, home: env['HOME'] ?? '/root', confine: options.confine }
+  const safePath = pathOutside(env['PATH'] ?? '/usr/bin:/bin', project)
+  const machine = { path: safePath, home: env['HOME'] ?? '/root', confine: options.confine }
   const enclosure = options.enclosure ?? (await openEnclosure({ folder, hidden, ...machine }))
   return {
     baseline,
