@@ -128,7 +128,7 @@ const findings: readonly (readonly [number: string, finding: string, file: strin
   [
     'P1',
     'a git of the project on PATH',
-    'src/platform/processes/programs.test.ts',
+    'src/platform/safe-path.test.ts',
     'keeps a git that an agent put on PATH from being run',
   ],
 ]

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { availableParallelism, constants, setPriority } from 'node:os'
 import { RalphError } from '../contract/errors.ts'
-import { pathOutside } from './processes/programs.ts'
+import { pathOutside } from './safe-path.ts'
 
 /** One call of git on a git folder that belongs to Ralph. */
 export type Plumbing = {

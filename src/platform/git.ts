@@ -1,6 +1,6 @@
 import { execFile, spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { RalphError } from '../contract/errors.ts'
-import { pathOutside } from './processes/programs.ts'
+import { pathOutside } from './safe-path.ts'
 
 /** Neither the user's configuration nor a repository's hooks may affect how Ralph uses git. */
 const ownConfig = [

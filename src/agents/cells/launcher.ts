@@ -1,4 +1,4 @@
-import { pathOutside } from '../../platform/processes/programs.ts'
+import { pathOutside } from '../../platform/safe-path.ts'
 import type { CellPlan, CellTools, Command } from './cell.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { CellKind, Walls } from '../../contract/cell.ts'
 import { RalphError } from '../../contract/errors.ts'
-import { pathOutside } from '../../platform/processes/programs.ts'
+import { pathOutside } from '../../platform/safe-path.ts'
 import { isDeclaredSandbox } from '../drivers/sandbox-flag.ts'
 import type { Availability, Cell, CellSpec, CellTools, Guarantees, Machine, NetworkSpec } from './cell.ts'
 import { resolveCellRequest, type CellRequest, type WallSettings } from './cell-request.ts'

@@ -1,6 +1,5 @@
-import { homedir } from 'node:os'
-import { delimiter, dirname, isAbsolute, join, resolve, sep } from 'node:path'
-import { exists, isExecutable, realPath } from '../files/files.ts'
+import { delimiter, isAbsolute, join, resolve } from 'node:path'
+import { isExecutable } from '../files/files.ts'
 
 /** Looks up a program on PATH; names with a slash are relative to `cwd`. */
 export function findProgram(name: string, path: string, cwd: string): string | undefined {
@@ -14,33 +13,3 @@ export function findProgram(name: string, path: string, cwd: string): string | u
     .map((folder) => join(folder, name))
     .find((file) => isExecutable(file))
 }
-
-/**
- * PATH for programs that Ralph itself starts about a project: without folders of that project, where an agent could have put a
- * `git` or a `cat`. `npm run` and an activated virtual environment put such folders first.
- */
-export function pathOutside(path: string, cwd: string): string {
-  const projects = foldersAround(cwd).filter(
-    (folder) => folder === resolve(cwd) || folder === resolveLinks(cwd) || isProject(folder),
-  )
-  const isForeign = (folder: string) => !projects.some((project) => `${folder}${sep}`.startsWith(`${project}${sep}`))
-  return path
-    .split(delimiter)
-    .filter((folder) => isAbsolute(folder) && isForeign(resolve(folder)) && isForeign(resolveLinks(folder)))
-    .join(delimiter)
-}
-
-/** The home folder has such names too, and is a project only if an agent works in it. */
-const isProject = (folder: string): boolean =>
-  folder !== homedir() && ['.git', '.claude'].some((name) => exists(join(folder, name)))
-
-/** The folder and those around it but the root, by both of its names. */
-function foldersAround(cwd: string): string[] {
-  const folders = new Set<string>()
-  for (const start of [resolve(cwd), resolveLinks(cwd)]) {
-    for (let folder = start; folder !== dirname(folder); folder = dirname(folder)) folders.add(folder)
-  }
-  return [...folders]
-}
-
-const resolveLinks = (path: string): string => (exists(path) ? realPath(path) : path)

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { RalphError } from '../../contract/errors.ts'
 import { createPrivateFolder, realPath } from '../../platform/files/files.ts'
-import { pathOutside } from '../../platform/processes/programs.ts'
+import { pathOutside } from '../../platform/safe-path.ts'
 import {
   baselineClassifier,
   claimClassifier,

@@ -1,9 +1,9 @@
 import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { createTestFolder } from '../../../test/support/folder.ts'
-import { git } from '../git.ts'
-import { pathOutside } from './programs.ts'
+import { createTestFolder } from '../../test/support/folder.ts'
+import { git } from './git.ts'
+import { pathOutside } from './safe-path.ts'
 
 async function createProject() {
   const base = createTestFolder()
