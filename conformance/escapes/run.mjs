@@ -48,7 +48,7 @@ await checkMeans()
 
 const chosen = corpus.filter(
   ({ class: kind, id }, index) =>
-    (!values.only || `${kind}/${id}`.includes(values.only)) && (!values.sample || index % 9 === 0),
+    (!values.only || `${kind}/${id}`.includes(values.only)) && (!values.sample || index % 13 === 0),
 )
 const waiting = (cell.kind === 'none' ? chosen.filter((each) => harmless.includes(each.class)) : chosen).map(
   (each, index) => ({ ...each, index }),
