@@ -1,6 +1,7 @@
 // Writes docs/reference/cli.md from the commands themselves, so that it is never out of date. With --check: reports whether it is.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { commands } from '../dist/cli/commands.js'
+import { exitCodeRows } from '../dist/cli/io/exit-code.js'
 
 const file = new URL('../docs/reference/cli.md', import.meta.url)
 
@@ -50,13 +51,7 @@ const page = [
   '',
   '| code | meaning |',
   '| --- | --- |',
-  '| 0 | the goal is reached, and nothing else |',
-  '| 1 | failed, blocked, or the input is invalid |',
-  '| 2 | waiting for your answer: `ralph status`, then `ralph answer` |',
-  '| 3 | a limit was reached (iterations, money, tokens, time); the output names the flag that raises it |',
-  '| 4 | paused on request or at a breakpoint; `ralph run` resumes |',
-  '| 5 | with `--ci`: the goal is reached, but nothing proves it, or no check exists |',
-  '| 130 | interrupted by Ctrl-C twice, by SIGTERM or by `ralph stop`; the sprint can be resumed |',
+  ...exitCodeRows.map(({ code, meaning }) => `| ${code} | ${cell(meaning)} |`),
   '',
 ].join('\n')
 

@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { drivers } from '../src/agents/drivers/registry.ts'
+import { exitCodeRows, exitCodes, formatExitCodes } from '../src/cli/io/exit-code.ts'
 import type { Source } from '../src/compiler/parse/diagnostics.ts'
 import { compile } from '../src/compiler/compile.ts'
 import { Progress } from '../src/contract/progress.ts'
@@ -80,6 +81,48 @@ describe('the command line', () => {
     expect(options.filter((flag = '') => !section.includes(flag))).toEqual(['--help'])
   })
 })
+
+describe('exit codes', () => {
+  /** The cells of each row below a heading. */
+  const readTable = (page: string, heading: RegExp) => {
+    const [, table = ''] = new RegExp(`^${heading.source}\\n\\|[ |-]+\\n((?:\\|.*\\n)+)`, 'm').exec(read(page)) ?? []
+    return table
+      .trim()
+      .split('\n')
+      .map((line) =>
+        line
+          .split('|')
+          .slice(1, -1)
+          .map((cell) => cell.trim()),
+      )
+  }
+  const codes: readonly string[] = exitCodeRows.map(({ code }) => String(code))
+
+  it('are the same in help, the reference, the action and the first sprint', async () => {
+    expect((await ralph('--help')).replaceAll(/\s+/g, ' ')).toContain(`Exit codes: ${formatExitCodes()}.`)
+    expect(readTable('docs/reference/cli.md', /\| code \|.*/)).toEqual(
+      exitCodeRows.map(({ code, meaning }) => [String(code), meaning]),
+    )
+    expect(read('action.yml')).toContain(`  exit-code:\n    description: ${formatExitCodes()}\n`)
+    expect(readTable('docs/start/first-sprint.md', /\| exit code \|.*/).map(([code]) => code)).toEqual(codes)
+  })
+
+  it('are those of each status in docs/concepts/state.md', () => {
+    const documented = readTable('docs/concepts/state.md', /\| status .*\| exit code \|/).flatMap(
+      ([names = '', , code]) => [...names.matchAll(/`([a-z-]+)`/g)].map(([, status]) => ({ status, code })),
+    )
+    // A run never ends with these.
+    const unused = ['not-started', 'in-progress', 'parked']
+    expect(documented.toSorted(byStatus)).toEqual(
+      Object.entries(exitCodes)
+        .map(([status, code]) => ({ status, code: unused.includes(status) ? '' : String(code) }))
+        .toSorted(byStatus),
+    )
+  })
+})
+
+const byStatus = (a: { status: string | undefined }, b: { status: string | undefined }) =>
+  (a.status ?? '').localeCompare(b.status ?? '')
 
 /** The field names of a file, and of some of its groups. */
 function listFields(schema: z.ZodType, within: readonly string[]): string[] {

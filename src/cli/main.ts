@@ -2,7 +2,8 @@ import { errorCodes, formatPlace, RalphError, errorMessage } from '../contract/e
 import { findNearestWord } from '../contract/text.ts'
 import { packageVersion } from './io/assets.ts'
 import { commands } from './commands.ts'
-import { processIo } from './io/io.ts'
+import { formatExitCodes } from './io/exit-code.ts'
+import { handleOutputErrors, processIo } from './io/io.ts'
 
 async function runCli(args: readonly string[]): Promise<number> {
   const [name, ...rest] = args
@@ -40,7 +41,7 @@ function overviewLines(): string[] {
     '        ralph run "Make all tests pass" run on this project',
     '        ralph <command> --help          show all options of a command',
     '',
-    'Exit codes:  0 goal reached, 1 failed or invalid input, 2 waiting for your answer, 3 limit reached, 4 paused, 5 reached without proof (with --ci), 130 interrupted.',
+    `Exit codes:  ${formatExitCodes()}.`,
   ]
 }
 
@@ -63,12 +64,12 @@ function reportCliError(error: unknown): number {
   return errorCodes[known.code].exit
 }
 
-// A reader that closes the pipe (`ralph status | head`) is not an error.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(0)
-  throw error
+// Node reports a failed write before or after the command has ended.
+handleOutputErrors((error) => {
+  const exitCode = reportCliError(new RalphError('FILE_UNWRITABLE', `cannot write the output: ${error.message}`))
+  process.exitCode ||= exitCode
 })
 
 void runCli(process.argv.slice(2))
   .catch(reportCliError)
-  .then((exitCode) => (process.exitCode = exitCode))
+  .then((exitCode) => (process.exitCode = exitCode || process.exitCode))

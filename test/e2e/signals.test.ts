@@ -1,7 +1,9 @@
+import { spawnSync } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { patience } from '../support/pace.ts'
 import { readPacked } from '../support/packed.ts'
+import { ralphProgram } from '../support/paths.ts'
 import { createTestSprint, waitUntil, type Setup } from '../support/sprint.ts'
 
 const proceed = { status: 'continue', summary: 'on' }
@@ -64,6 +66,38 @@ it.each([
     expect([...new Set(attempts)].toSorted()).toEqual(['1-1', '1-2'])
   },
 )
+
+it('a closed output ends the attempt with exit 130 and a line on stderr, and the next run resumes', async () => {
+  const sprint = await createTestSprint({
+    answers: { 1: { waits: 'go', report: proceed }, 2: { waits: 'never' }, 3: goalComplete },
+  })
+  const run = sprint.startRun()
+  await sprint.called(1)
+  run.closeOutput()
+  await sprint.release('go')
+
+  expect(await run.ended).toMatchObject({
+    exitCode: 130,
+    stderr: 'the output is closed: stopping the sprint; "ralph run" resumes it\n',
+  })
+  expect(sprint.processes()).toEqual([])
+  expect((await sprint.progress()).status).toBe('interrupted')
+
+  await sprint.answer({ '*': goalComplete })
+  expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+})
+
+it('output that cannot be written is an error, and a reader that stops is none', async () => {
+  const { at, env } = await createTestSprint()
+  const result = (script: string) =>
+    spawnSync('bash', ['-c', script, process.execPath, ralphProgram], { cwd: at(), env, encoding: 'utf8' })
+
+  expect(result('"$0" "$1" --help > /dev/full')).toMatchObject({
+    status: 1,
+    stderr: expect.stringMatching(/^error FILE_UNWRITABLE {2}cannot write the output: ENOSPC/),
+  })
+  expect(result('"$0" "$1" --help | true; exit ${PIPESTATUS[0]}')).toMatchObject({ status: 0, stderr: '' })
+})
 
 const slowly = 'test -f ready || { touch begun; sleep 600; }'
 const slowHook = { id: 'slow', run: slowly, parallel: false }

@@ -57,6 +57,8 @@ export type RunResult = { readonly exitCode: number | null; readonly stdout: str
 export type RunningRalph = {
   readonly pid: number
   readonly signal: (name: NodeJS.Signals) => void
+  /** Stops reading its output, as `| head` does. */
+  readonly closeOutput: () => void
   /** Output so far. */
   readonly printed: () => string
   readonly ended: Promise<RunResult>
@@ -184,7 +186,13 @@ function startRalph(
     clearTimeout(late)
     return { exitCode: child.exitCode, ...output }
   }
-  return { pid: child.pid ?? 0, signal: (name) => void child.kill(name), printed: () => output.stdout, ended: ended() }
+  return {
+    pid: child.pid ?? 0,
+    signal: (name) => void child.kill(name),
+    closeOutput: () => void child.stdout.destroy(),
+    printed: () => output.stdout,
+    ended: ended(),
+  }
 }
 
 /** Independent of the user who runs the tests: no home, no settings, no other agent before the fake one. */

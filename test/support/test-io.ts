@@ -17,6 +17,7 @@ export function createTestIo(overrides: Partial<Io> = {}) {
     useColor: false,
     columns: () => 100,
     rows: () => 24,
+    outputClosed: new AbortController().signal,
     ...overrides,
   }
   return { io, printed, errors, text: () => printed.join('\n') }

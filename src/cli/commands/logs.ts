@@ -103,7 +103,8 @@ async function showLogs({ sprintDir, progress, iteration, first, options }: Logs
     }
     return undefined
   }
-  const isRunning = () => options.follow === true && readSprintOwner(sprintDir) !== undefined
+  const isRunning = () =>
+    options.follow === true && !io.outputClosed.aborted && readSprintOwner(sprintDir) !== undefined
   for (;;) {
     const mayCome = isRunning()
     const attempt = await next()

@@ -51,7 +51,30 @@ it('reports that the process is gone if it left the sprint in progress', async (
   expect(text()).toMatch(/gone and did not finish it[\s\S]*resume with: ralph run/)
 })
 
-it('exits on Ctrl-C while the sprint continues', async () => {
+it.each([
+  [[], 0],
+  [['--ci'], 5],
+] as const)('exits as the run does if the goal is reached without proof: %s with %i', async (flags, exitCode) => {
+  const { dir, play, close } = await createOwnedSprint()
+  await play(started())
+  const { io, text } = createTestIo()
+  const watching = watch.run([dir, '--plain', ...flags], io)
+  await expect.poll(text).toContain('Build login')
+  await play(reports({ status: 'goal-complete' }))
+  await close()
+
+  expect(await watching).toBe(exitCode)
+  expect(await watch.run([dir, '--json', ...flags], io)).toBe(exitCode)
+})
+
+it('exits with 130 when its output is closed', async () => {
+  const { dir, play } = await createOwnedSprint()
+  await play(started())
+
+  expect(await watch.run([dir], createTestIo({ outputClosed: AbortSignal.abort() }).io)).toBe(130)
+})
+
+it('exits with 130 on Ctrl-C while the sprint continues', async () => {
   const { dir, play } = await createOwnedSprint()
   await play(started())
   const { io, text } = createTestIo()
@@ -60,7 +83,7 @@ it('exits on Ctrl-C while the sprint continues', async () => {
   await expect.poll(() => process.listenerCount('SIGINT')).toBe(before + 1)
   process.emit('SIGINT')
 
-  expect(await watching).toBe(0)
+  expect(await watching).toBe(130)
   expect(text()).toMatch(/the sprint continues; watch it again with: ralph watch /)
   expect(process.listenerCount('SIGINT')).toBe(before)
 })

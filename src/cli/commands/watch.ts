@@ -2,9 +2,10 @@ import type { SprintEvent } from '../../contract/events.ts'
 import type { Progress } from '../../contract/progress.ts'
 import { findProject } from '../../storage/state/sprint-folder.ts'
 import { readSprintOwner } from '../../storage/state/sprint-lock.ts'
+import { isCi } from '../ci/ci-output.ts'
 import { askYesOrNo } from '../io/confirm.ts'
 import { defineCommand } from '../io/command.ts'
-import { exitCodes } from '../io/exit-code.ts'
+import { chooseExitCode, exitCodes } from '../io/exit-code.ts'
 import type { Io } from '../io/io.ts'
 import { attachKeys } from '../live/attach-keys.ts'
 import { createLiveView, type LiveView } from '../live/live-view.ts'
@@ -21,7 +22,7 @@ import { requireProgress } from '../sprint/sprint-state.ts'
 import { createJsonView, createPlainView, type RunView } from '../view/view.ts'
 import { sprintDetailLines } from './status.ts'
 
-type WatchFlags = { readonly json?: boolean; readonly plain?: boolean }
+type WatchFlags = { readonly json?: boolean; readonly plain?: boolean; readonly ci?: boolean }
 
 export const watch = defineCommand({
   name: 'watch',
@@ -30,9 +31,13 @@ export const watch = defineCommand({
   options: {
     plain: { type: 'boolean', description: 'print plain lines, even on a terminal' },
     json: { type: 'boolean', description: 'print one JSON event per line' },
+    ci: {
+      type: 'boolean',
+      description: 'exit with 5 if the goal is reached without proof; automatic in GitHub Actions',
+    },
   },
   details: `Starts with the current attempt and ends when the sprint's process ends, with the exit code of "ralph run".
-On a terminal, the keys of "ralph run" work here too. Ctrl-C exits; the sprint continues. When the agent has asked a question, you can
+On a terminal, the keys of "ralph run" work here too. Ctrl-C exits with 130; the sprint continues. When the agent has asked a question, you can
 answer it here and resume the sprint in the background.
 A sprint that is not running is shown once.`,
   examples: ['ralph watch', 'ralph watch auth --json | jq .type'],
@@ -63,23 +68,25 @@ async function answerAndResume(sprint: FoundSprint, io: Io): Promise<boolean> {
   return started.running
 }
 
-function showStoppedSprint(progress: Progress, name: string, { json }: WatchFlags, io: Io): number {
+function showStoppedSprint(progress: Progress, name: string, { json, ci }: WatchFlags, io: Io): number {
   const { status, reason } = progress
+  const exitCode = chooseExitCode(progress, isCi(ci, io.env))
   if (json === true) {
     createJsonView(io).show({ type: 'note', level: 'info', text: 'this sprint is not running' })
     createJsonView(io).show({ type: 'sprint-rested', status, ...(reason !== undefined && { reason }) })
-    return exitCodes[status]
+    return exitCode
   }
   for (const line of sprintDetailLines(progress, io)) io.print(line)
   const next = status === 'completed' ? '' : `; start it with: ralph run ${name}`
   io.print(`\nthis sprint is not running${next}`)
-  return exitCodes[status]
+  return exitCode
 }
 
 type WatchContext = WatchFlags & NamedSprint & { readonly progress: Progress }
 
-async function watchRunningSprint({ sprintDir, name, json, plain, ...loaded }: WatchContext, io: Io): Promise<number> {
-  let { progress } = loaded
+async function watchRunningSprint(context: WatchContext, io: Io): Promise<number> {
+  const { sprintDir, name, json, plain } = context
+  let { progress } = context
   const current = () => progress
   const clock = settableClock(io)
   const project = findProject(sprintDir, io.cwd)
@@ -87,7 +94,7 @@ async function watchRunningSprint({ sprintDir, name, json, plain, ...loaded }: W
     json !== true && plain !== true && io.canRedraw ? clock.at(progress.stats.updatedAt, openLive) : undefined
   const view = live ?? openPlain()
   const leaving = new AbortController()
-  const stopSignals = onExitSignals(() => leaving.abort())
+  const stopSignals = onExitSignals(io, () => leaving.abort())
   const stopKeys = live && bindKeys(live)
   try {
     const watched = await watchSprint({
@@ -101,7 +108,7 @@ async function watchRunningSprint({ sprintDir, name, json, plain, ...loaded }: W
     stopKeys?.()
     view.close()
     return watched.owner === 'gone'
-      ? reportWatchEnd(progress, { sprintDir, name }, json === true, io)
+      ? reportWatchEnd({ ...context, progress }, io)
       : reportWatchExit(name, json === true, io)
   } finally {
     stopKeys?.()
@@ -152,26 +159,29 @@ function watchHeadLines({ sprintId, goal, status, stats }: Progress, io: Io): st
   ]
 }
 
-function reportWatchEnd(progress: Progress, sprint: NamedSprint, json: boolean, io: Io): number {
+function reportWatchEnd({ progress, json, ci, ...sprint }: WatchContext, io: Io): number {
   const { status } = progress
   const text = 'the process that ran the sprint is gone and did not finish it'
   const isCut = status === 'in-progress' || status === 'parked'
   const note: SprintEvent = { type: 'note', level: 'warning', text }
-  if (json && isCut) createJsonView(io).show(note)
-  if (!json && isCut) io.print(createPaint(io.useColor).yellow(`! ${text}`))
-  if (!json) printEnd(progress, sprint, io)
-  return exitCodes[status]
+  if (json === true && isCut) createJsonView(io).show(note)
+  if (json !== true && isCut) io.print(createPaint(io.useColor).yellow(`! ${text}`))
+  if (json !== true) printEnd(progress, sprint, io)
+  return chooseExitCode(progress, isCi(ci, io.env))
 }
 
 function reportWatchExit(name: string, json: boolean, io: Io): number {
   if (!json) io.print(`\nthe sprint continues; watch it again with: ralph watch ${name}`)
-  return 0
+  return exitCodes.interrupted
 }
 
-function onExitSignals(leave: () => void): () => void {
+function onExitSignals({ outputClosed }: Io, leave: () => void): () => void {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
   for (const name of signals) process.on(name, leave)
+  outputClosed.addEventListener('abort', leave)
+  if (outputClosed.aborted) leave()
   return () => {
     for (const name of signals) process.off(name, leave)
+    outputClosed.removeEventListener('abort', leave)
   }
 }

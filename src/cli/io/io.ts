@@ -16,6 +16,8 @@ export interface Io {
   readonly useColor: boolean
   readonly columns: () => number
   readonly rows: () => number
+  /** Aborts when output fails, as after `| head`. Commands that wait or run agents stop then; others finish silently. */
+  readonly outputClosed: AbortSignal
 }
 
 /**
@@ -46,6 +48,8 @@ function isJson(text: string): boolean {
 
 const canRedraw = process.stdout.isTTY && process.env['TERM'] !== 'dumb'
 
+const outputClosed = new AbortController()
+
 export const processIo: Io = {
   print: (text) => void process.stdout.write(`${sanitizeOutput(text, process.stdout)}\n`),
   write: (text) => void process.stdout.write(text),
@@ -59,6 +63,17 @@ export const processIo: Io = {
   useColor: shouldUseColor(process.env),
   columns: () => process.stdout.columns ?? 100,
   rows: () => process.stdout.rows ?? 24,
+  outputClosed: outputClosed.signal,
+}
+
+/** Handles failed writes, which would end the process in the middle of its work. `onFailure` receives all but a closed pipe. */
+export function handleOutputErrors(onFailure: (error: Error) => void): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (outputClosed.signal.aborted) return
+    outputClosed.abort()
+    if (error.code !== 'EPIPE') onFailure(error)
+  })
+  process.stderr.on('error', () => {})
 }
 
 function shouldUseColor(env: Io['env']): boolean {

@@ -74,7 +74,7 @@ function requestToFact(request: RunRequest, at: number): Fact {
   }
 }
 
-/** The first Ctrl-C pauses after the iteration; a second one, or SIGTERM, ends the attempt immediately. */
+/** The first Ctrl-C pauses after the iteration; a second one, SIGTERM or a closed output ends the attempt immediately. */
 export function handleStopSignals({ run, view }: Pick<RunControlOptions, 'run' | 'view'>, io: Io): () => void {
   let signalCount = 0
   const onSignal = (name: NodeJS.Signals) => {
@@ -86,9 +86,17 @@ export function handleStopSignals({ run, view }: Pick<RunControlOptions, 'run' |
       run.send({ type: 'stop-requested', at: io.now(), as: 'interrupted', when: 'now' })
     }
   }
+  const onClosed = () => {
+    io.printError('the output is closed: stopping the sprint; "ralph run" resumes it')
+    run.send({ type: 'stop-requested', at: io.now(), as: 'interrupted', when: 'now' })
+  }
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
   for (const name of signals) process.on(name, onSignal)
+  const { outputClosed } = io
+  outputClosed.addEventListener('abort', onClosed)
+  if (outputClosed.aborted) onClosed()
   return () => {
     for (const name of signals) process.off(name, onSignal)
+    outputClosed.removeEventListener('abort', onClosed)
   }
 }
