@@ -7,6 +7,7 @@ import { postPublicly } from '../platform/net/public-post.ts'
 import { postWebhook } from '../platform/net/webhook.ts'
 import { newUuid } from '../platform/uuid.ts'
 import type { Database } from './database/database.ts'
+import { explainStartError } from './database/database-unavailable.ts'
 import { authorities, machines as machineRows } from './database/machine.ts'
 import { openDatabase, type DatabasePlace } from './database/open-database.ts'
 import { sealStoredSecrets } from './secrets/seal-secrets.ts'
@@ -113,7 +114,7 @@ export async function openBackend(options: BackendOptions): Promise<Backend> {
     return await openBackendParts(options, opened)
   } catch (error) {
     await closeAll(opened)
-    throw error
+    throw explainStartError(error)
   }
 }
 
@@ -136,8 +137,9 @@ async function openBackendParts(options: BackendOptions, opened: CloseFunction[]
     return database.close()
   })
   const box = createSecretBox(options.secretsKey)
-  await sealStoredSecrets(database, box)
+  // First: throws if the key is not the one of the other replicas, before this one seals anything with it.
   const authority = await openBackendAuthority(database, box)
+  await sealStoredSecrets(database, box)
   const line = await openLines(options, { database, box, authority, logError: trouble })
   opened.push(line.close)
   const persons = createAuthentication(database, now)

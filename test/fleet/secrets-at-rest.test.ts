@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest'
 import { sql } from 'drizzle-orm'
+import { webhooks } from '../../src/backend/database/webhook.ts'
 import type { Backend } from '../../src/backend/open-backend.ts'
+import { createSecretBox } from '../../src/backend/secrets/secret-box.ts'
 import { createApiCaller, createTestBackend } from './test-backend.ts'
 import { createDataFolder } from './test-fleet.ts'
 
@@ -44,6 +46,8 @@ it(
       expect(stored.match(/sealed1\./g)).toHaveLength(2)
       expect(stored).not.toMatch(/PRIVATE KEY|whsec_/)
       expect(stored).not.toContain(made.secret)
+      // As a replica without the key that still runs stores it.
+      await backend.database.db.execute(sql`update webhook set secret = 'whsec_plain'`)
       return backend.joinCommand('vm')
     })
     // The same authority: a machine that joined before still trusts the backend.
@@ -52,5 +56,10 @@ it(
     for (const wrong of [undefined, 'another key of more than 32 characters, sadly']) {
       await expect(withBackend(dataFolder, wrong, async () => {})).rejects.toMatchObject({ code: 'SECRETS_KEY_WRONG' })
     }
+    // A backend with a wrong key must not seal anything with it: the others could no longer open it.
+    await withBackend(dataFolder, key, async (backend) => {
+      const [row] = await backend.database.db.select().from(webhooks)
+      expect(createSecretBox(key).open(row?.secret ?? '', 'webhook secret')).toBe('whsec_plain')
+    })
   },
 )

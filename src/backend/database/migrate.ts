@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { RalphError } from '../../contract/errors.ts'
+import { errorMessage, RalphError } from '../../contract/errors.ts'
 import { listFolder, readTextIfExists } from '../../platform/files/files.ts'
 import type { Database } from './database.ts'
 
@@ -39,12 +39,12 @@ export async function migrate(
       'select number, name, checksum, breaking from migration order by number',
     )
     assertCompatible(rows, known)
-    const missing = known.slice(rows.length)
+    const missing = known.filter(({ number }) => !rows.some((row) => row.number === number))
     // Running replicas lock an agent first in every transaction, so they wait here and cannot deadlock with the
     // migration.
     if (rows.length > 0 && missing.length > 0) await client.query('lock table agent in access exclusive mode')
     for (const { number, name, sql, checksum, breaking } of missing) {
-      await client.query(sql)
+      await client.query(sql).catch((error: unknown) => throwIfDamaged(error, name))
       await client.query('insert into migration (number, name, checksum, breaking) values ($1, $2, $3, $4)', [
         number,
         name,
@@ -74,11 +74,31 @@ function assertCompatible(applied: readonly AppliedMigration[], known: readonly 
       },
     )
   }
-  const changed = known.find(({ checksum }, index) => (applied[index]?.checksum ?? checksum) !== checksum)
+  const byNumber = new Map(applied.map((migration) => [migration.number, migration]))
+  const lastApplied = applied.at(-1)?.number ?? 0
+  const skipped = known.find(({ number }) => number < lastApplied && !byNumber.has(number))
+  if (skipped) throw halfMigrated(`${skipped.name} was not applied, but later migrations were`)
+  const changed = known.find(({ number, checksum }) => (byNumber.get(number)?.checksum ?? checksum) !== checksum)
   if (changed)
     throw new RalphError('DATABASE_NEWER', `${changed.name} differs from the migration applied to this database`, {
       hint: 'another build of ralph made this database; start that one, or restore a backup into a new database',
     })
+}
+
+/** Ralph applies migrations all or none; a foreign dump or a restore that broke off may hold only a part of them. */
+const halfMigrated = (why: string, cause?: unknown): RalphError =>
+  new RalphError('DATABASE_DAMAGED', `the database is migrated only in part: ${why}; nothing was changed`, {
+    hint: 'restore a complete backup into a new, empty database and start on that one',
+    cause,
+  })
+
+/** Postgres: a schema, table, column or other object exists already. */
+const existsAlready = /^42(P0[4-7]|701|710|723)$/
+
+function throwIfDamaged(error: unknown, name: string): never {
+  const state = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (!existsAlready.test(state)) throw error
+  throw halfMigrated(`${errorMessage(error)}, but ${name} that creates it is not recorded`, error)
 }
 
 export async function readMigrations(folder: string): Promise<Migration[]> {

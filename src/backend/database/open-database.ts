@@ -5,6 +5,7 @@ import { errorMessage, RalphError } from '../../contract/errors.ts'
 import { type FileLock, lockFile } from '../../platform/files/file-lock.ts'
 import { copyFolder, createPrivateFolder, exists, listFolder } from '../../platform/files/files.ts'
 import { createDatabase, withPreparedStatements, type Database } from './database.ts'
+import { explainStartError } from './database-unavailable.ts'
 import { createEmbeddedSession } from './embedded/embedded-session.ts'
 import { migrate } from './migrate.ts'
 import { openPglite } from './embedded/open-pglite.ts'
@@ -48,11 +49,11 @@ export async function openDatabase(place: DatabasePlace, options: DatabaseOption
     return opened
   } catch (error) {
     await opened.close()
-    throw error
+    throw explainStartError(error)
   }
 }
 
-const minServerVersion = 150_000
+const minServerVersion = 15
 
 async function openServer(
   url: string,
@@ -63,10 +64,8 @@ async function openServer(
   pool.on('error', onTrouble)
   pool.on('connect', (client) => client.on('error', onTrouble))
   try {
-    const { rows } = await pool.query<{ version: string }>(`select current_setting('server_version_num') as version`)
-    if (Number(rows[0]?.version) < minServerVersion) {
-      throw new RalphError('DATABASE_UNAVAILABLE', 'the database is older than PostgreSQL 15')
-    }
+    const { rows } = await pool.query<{ version: string }>(`select current_setting('server_version') as version`)
+    assertServerVersion(rows[0]?.version ?? '')
     const signals = await openSignals(url, pool, onTrouble)
     const close = async () => {
       await signals.close()
@@ -75,14 +74,27 @@ async function openServer(
     return createDatabase({ kind: 'postgres', pool, db: drizzle(withPreparedStatements(pool)), url, signals, close })
   } catch (error) {
     await pool.end()
-    throw error instanceof RalphError ? error : databaseUnavailable(error)
+    throw explainConnectError(error)
   }
 }
 
-const sessionLimits = { idle_in_transaction_session_timeout: 3000, connectionTimeoutMillis: 10_000 }
+/** Whatever prevents the first query, such as an unknown certificate, means that there is no database. */
+function explainConnectError(error: unknown): unknown {
+  const explained = explainStartError(error)
+  if (explained instanceof RalphError) return explained
+  const message = `cannot reach the database: ${errorMessage(error)}`
+  return new RalphError('DATABASE_UNAVAILABLE', message, { cause: error, hint: 'correct DATABASE_URL' })
+}
 
-const databaseUnavailable = (cause: unknown): RalphError =>
-  new RalphError('DATABASE_UNAVAILABLE', `cannot reach the database: ${errorMessage(cause)}`, { cause })
+/** Releases such as `15.4`, `16.2 (Debian 16.2-1)` and `18beta1`. */
+function assertServerVersion(version: string): void {
+  if (Number.parseInt(version, 10) >= minServerVersion) return
+  throw new RalphError('DATABASE_UNAVAILABLE', `the server runs PostgreSQL ${version}, which is too old`, {
+    hint: `use PostgreSQL ${minServerVersion} or newer; pg_upgrade converts the files of an older server`,
+  })
+}
+
+const sessionLimits = { idle_in_transaction_session_timeout: 3000, connectionTimeoutMillis: 10_000 }
 
 /**
  * Postgres inside this process. It has no lock of its own, and two processes would corrupt the data, so we lock the
