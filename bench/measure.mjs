@@ -108,8 +108,8 @@ export function memoryFolder() {
   return diskFolder()
 }
 
-/** A sprint that never ends, with the tiny agent: no checks, no commits. */
-export function endlessSprint(dir) {
+/** A sprint that never ends, with the tiny agent: no checks, no commits, unless `more` settings say so. */
+export function endlessSprint(dir, more = {}) {
   mkdirSync(dir, { recursive: true })
   const settings = {
     workflow: 'ralph',
@@ -119,6 +119,7 @@ export function endlessSprint(dir) {
     checkpoint: false,
     limits: { 'no-progress': 'off' },
     ralph: { 'idle-threshold': 1_000_000 },
+    ...more,
   }
   writeFileSync(join(dir, 'SPRINT.yaml'), JSON.stringify(settings))
   return dir
