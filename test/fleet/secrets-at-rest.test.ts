@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { sql } from 'drizzle-orm'
-import { webhooks } from '../../src/backend/database/webhook.ts'
+import { webhooks as webhookRows } from '../../src/backend/database/webhook.ts'
 import type { Backend } from '../../src/backend/open-backend.ts'
 import { createSecretBox } from '../../src/backend/secrets/secret-box.ts'
 import { createApiCaller, createTestBackend } from './test-backend.ts'
@@ -58,7 +58,7 @@ it(
     }
     // A backend with a wrong key must not seal anything with it: the others could no longer open it.
     await withBackend(dataFolder, key, async (backend) => {
-      const [row] = await backend.database.db.select().from(webhooks)
+      const [row] = await backend.database.db.select().from(webhookRows)
       expect(createSecretBox(key).open(row?.secret ?? '', 'webhook secret')).toBe('whsec_plain')
     })
   },

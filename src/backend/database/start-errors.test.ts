@@ -112,7 +112,7 @@ it('reports a server that ends during the migration', async () => {
 
 /** Speaks just enough of the protocol of Postgres to answer one query with one text. */
 async function startOldServer(version: string): Promise<string> {
-  const server = createServer((socket) => socket.on('data', (bytes) => answer(socket, bytes)).on('error', () => {}))
+  const oldServer = createServer((socket) => socket.on('data', (bytes) => answer(socket, bytes)).on('error', () => {}))
   const answer = (socket: Socket, bytes: Buffer) => {
     if (bytes[0] === 0) socket.write(Buffer.concat([message('R', int32(0)), ready]))
     else if (bytes[0] === 'Q'.charCodeAt(0)) {
@@ -132,10 +132,10 @@ async function startOldServer(version: string): Promise<string> {
       )
     }
   }
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => void server.close())
-  const address = server.address()
+  oldServer.listen(0, '127.0.0.1')
+  await once(oldServer, 'listening')
+  onTestFinished(() => void oldServer.close())
+  const address = oldServer.address()
   return `postgresql://ralph@127.0.0.1:${typeof address === 'object' ? address?.port : ''}/ralph?sslmode=disable`
 }
 
