@@ -24,7 +24,7 @@ export const exitCodeRows = [
     code: 130,
     brief: 'interrupted',
     meaning:
-      'interrupted by Ctrl-C twice, SIGTERM, `ralph stop` or a closed output (as by `head`); `ralph run` resumes. Of `ralph watch`: you left, and the sprint runs',
+      'interrupted by Ctrl-C twice, SIGTERM, `ralph stop` or a closed output; `ralph run` resumes. Of `ralph watch`: you left',
   },
 ] as const
 
