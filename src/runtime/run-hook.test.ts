@@ -80,7 +80,7 @@ it('a prompt gets the remaining budget of the sprint, and does not start without
   ])
   expect(ended.hookTasks).toMatchObject([
     { hookId: 'hook-0', status: 'completed' },
-    { hookId: 'hook-1', status: 'failed', error: 'not started: $2.00 of $1.5 spent (limits.usd)' },
+    { hookId: 'hook-1', status: 'failed', error: 'not started: $2.00 of $1.50 spent (limits.usd)' },
     { hookId: 'hook-2', status: 'completed' },
   ])
 })

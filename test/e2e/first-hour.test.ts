@@ -276,7 +276,7 @@ describe('in the background', () => {
 })
 
 describe('a dry run', () => {
-  it('shows what the run depends on and the first prompt, and writes nothing', async () => {
+  it('shows the first prompt and then what the run depends on, and writes nothing', async () => {
     const sprint = await createProject({ files: { 'package.json': '{"scripts":{"test":"node --test"}}' } })
     const before = await sprint.contents()
 
@@ -284,7 +284,7 @@ describe('a dry run', () => {
 
     expect(exitCode).toBe(0)
     expect(stdout).toMatch(
-      /agent +claude[\s\S]*sandbox[\s\S]*git +not a repository[\s\S]*done when +npm test[\s\S]*limits +50 iterations, \$20[\s\S]*first prompt[\s\S]*Make all tests pass/,
+      /first prompt[\s\S]*Make all tests pass[\s\S]*agent +claude[\s\S]*sandbox[\s\S]*git +not a repository[\s\S]*done when +npm test[\s\S]*limits +50 iterations, \$20/,
     )
     expect(await sprint.contents()).toEqual(before)
   })

@@ -149,6 +149,10 @@ describe('a mistake with a sprint that exists', () => {
     expect(await sprint.ralph('init', '2026-11-15_x', '--yes', '--goal', 'Tidy up')).toMatchObject({ exitCode: 0 })
     const before = await sprint.contents()
 
+    expect(await sprint.ralph('answer', 'yes')).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(/PROGRESS_NOT_FOUND {2}this sprint has not run yet \(start it with: ralph run /),
+    })
     expect(await sprint.ralph('init', '2026-11-15_x', '--yes', '--goal', 'Other')).toMatchObject({
       exitCode: 1,
       stderr: expect.stringMatching(/SPRINT_EXISTS/),

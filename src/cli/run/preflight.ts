@@ -56,11 +56,12 @@ export async function showDryRun({ sprintDir, progress, agent, json }: DryRun, i
 function dryRunLines(progress: Progress, findings: readonly Finding[], prompt: string | undefined, io: Io): string[] {
   const { bold, dim, green, yellow, red } = createPaint(io.useColor)
   const marks = { ok: green('✓'), warn: yellow('!'), stop: red('✗') }
+  // The prompt is long: what needs a decision comes last, where it is on the screen.
   return [
+    ...(prompt === undefined ? [] : [bold('first prompt'), '', prompt.trimEnd(), '']),
     `${bold('ralph')}  ${progress.sprintId}  ${dim('dry run: nothing is started or written')}`,
     `  ${dim('goal'.padEnd(9))}  ${clipLine(toOneLine(progress.goal), io.columns() - 14)}`,
     ...findings.map(({ name, level, text }) => `${marks[level]} ${dim(name.padEnd(9))}  ${text}`),
-    ...(prompt === undefined ? [] : ['', bold('first prompt'), '', prompt.trimEnd()]),
   ]
 }
 

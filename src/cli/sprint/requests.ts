@@ -42,9 +42,11 @@ export async function sendMessage(
 export async function requireQuestion({ sprintDir, name }: FoundSprint, io: Io) {
   const { humanNeeded, status } = await requireProgress(sprintDir, io)
   if (humanNeeded) return humanNeeded
-  throw new RalphError('NO_QUESTION', `there is no open question: the sprint is ${status}`, {
+  const isNew = status === 'not-started'
+  const state = isNew ? 'has not run yet' : `is ${status}`
+  throw new RalphError('NO_QUESTION', `there is no open question: the sprint ${state}`, {
     place: { file: name },
-    hint: `to send the agent a message: ralph tell ${name} "…"`,
+    hint: isNew ? `start it with: ralph run ${name}` : `to send the agent a message: ralph tell ${name} "…"`,
   })
 }
 

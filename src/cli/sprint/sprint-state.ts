@@ -34,7 +34,7 @@ export async function requireProgress(sprintDir: string, io: Io): Promise<Progre
 }
 
 export const progressNotFound = (sprintDir: string, io: Io): RalphError =>
-  new RalphError('PROGRESS_NOT_FOUND', 'PROGRESS.yaml not found', {
+  new RalphError('PROGRESS_NOT_FOUND', 'this sprint has not run yet', {
     place: { file: displayPath(progressPath(sprintDir), io) },
-    hint: `create it with: ralph compile ${displayPath(sprintDir, io)}`,
+    hint: `start it with: ralph run ${displayPath(sprintDir, io)}, or only create PROGRESS.yaml with: ralph compile ${displayPath(sprintDir, io)}`,
   })

@@ -36,6 +36,12 @@ it('finds no limit reached where none is set', () => {
 })
 
 describe('the number of iterations', () => {
+  it('is named in the singular if it is 1', () => {
+    const { progress } = after(buildProgress({ limits: { iterations: 1 } }), started(), reports())
+
+    expect(progress.reason).toBe('1 iteration (limits.iterations)')
+  })
+
   it('ends the sprint before the iteration over the limit', () => {
     const { progress, orders } = after(buildProgress({ limits: { iterations: 2 } }), started(), reports(), reports())
 
@@ -120,7 +126,7 @@ describe('the limit in USD', () => {
     const sprint = buildProgress({ limits: { usd: 10 } })
     const rested = after(sprint, started({ runLimits: { usd: 0.5 } }), spend(0.6)).progress
 
-    expect(rested).toMatchObject({ status: 'limit-reached', reason: '$0.60 of $0.5 spent (limits.usd)' })
+    expect(rested).toMatchObject({ status: 'limit-reached', reason: '$0.60 of $0.50 spent (limits.usd)' })
     expect(after(rested, started()).progress.status).toBe('in-progress')
   })
 

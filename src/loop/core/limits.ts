@@ -7,7 +7,8 @@ import type { Sprint } from './sprint.ts'
 /** Describes the limit that forbids another iteration; undefined if there is none. */
 export function describeReachedLimit(sprint: Sprint): string | undefined {
   const { currentIteration, maxIterations } = sprint.stats
-  if (currentIteration >= maxIterations) return `${maxIterations} iterations (limits.iterations)`
+  if (currentIteration >= maxIterations)
+    return `${maxIterations} ${maxIterations === 1 ? 'iteration' : 'iterations'} (limits.iterations)`
   return describeSpentLimit(sprint)
 }
 
@@ -18,7 +19,7 @@ export function describeSpentLimit({ plan: { limits }, run, stats }: Sprint): st
   const duration = runLimits.durationMs ?? limits.duration
   const spent = getKnownCost(stats)
   if (usd !== 'off' && spent >= usd) {
-    return `${stats.costUsd === null ? 'at least ' : ''}$${spent.toFixed(2)} of $${usd} spent (limits.usd)`
+    return `${stats.costUsd === null ? 'at least ' : ''}$${spent.toFixed(2)} of ${formatLimit(usd)} spent (limits.usd)`
   }
   const tokens = countTokens(stats.usage)
   if (limits.tokens !== 'off' && tokens >= limits.tokens) return `${tokens} of ${limits.tokens} tokens (limits.tokens)`
@@ -27,6 +28,9 @@ export function describeSpentLimit({ plan: { limits }, run, stats }: Sprint): st
   }
   return undefined
 }
+
+/** `$1`, `$0.50`, `$0.005`. */
+const formatLimit = (usd: number): string => `$${String(usd).replace(/\.\d$/, '$&0')}`
 
 /** Nothing has changed for limits.no-progress iterations. */
 export const isStuck = ({ plan: { limits }, stats }: Sprint): boolean =>
