@@ -39,6 +39,8 @@ export default defineConfig({
           setupFiles,
           expect,
           testTimeout: 180_000,
+          // These start programs, browsers and databases, and a busy machine can end one of those. The closing lines name what was repeated.
+          retry: 1,
         },
       },
     ],
