@@ -22,6 +22,7 @@ import { testsGo, testsMake, testsRust } from './tests-others.mjs'
 import { testsPytest, testsUnittest } from './tests-python.mjs'
 import { testsVacuous } from './tests-vacuous.mjs'
 import { time, timeMake } from './time.mjs'
+import { uncommonKnowledge, uncommonSettings, uncommonTests } from './uncommon.mjs'
 
 export const cheats = [
   ...[stateChecks, stateJournal, stateGit, stateWords],
@@ -41,4 +42,5 @@ export const cheats = [
   ...[knowsNode, knowsPytest, knowsUnittest, knowsRust, knowsGo, knowsMake, knowsRoomNode, knowsRoomOthers],
   ...[placesNode, placesPytest, placesRust, placesMake],
   ...[time, timeMake, timeRoom],
+  ...[uncommonTests, uncommonSettings, uncommonKnowledge],
 ].flat()
