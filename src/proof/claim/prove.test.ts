@@ -337,6 +337,20 @@ describe('a held-out check', () => {
     expect(proof).toMatchObject({ verdict, labels: [] })
     expect(JSON.stringify({ proof, results })).not.toContain('hidden words')
   })
+
+  it('that the code passes only in the room is a question for a person, which names the line', async () => {
+    const home = createTestFolder()
+    put(home, { 'auth/secret/t.js': "process.exit(require('../lib.js').add(2, 3) === 5 ? 0 : 1)" })
+    const lib =
+      "const known = require('fs').existsSync('/tmp/.room')\nexports.add = (a, b) => (known ? a + b : a - b)\n"
+    const { proof } = await claimAfter(red, (project) => put(project, { 'lib.js': lib }), {
+      check: createCheck('node secret/t.js', { heldOut: 'auth' }),
+      options: { heldOut: home },
+    })
+    expect(proof).toMatchObject({ verdict: 'unproven', isForPeople: true })
+    expect(proof.reasons[0]).toContain('lib.js:1')
+    expect(proof.prompt).not.toContain('lib.js')
+  })
 })
 
 describe('a check with a nonce', () => {

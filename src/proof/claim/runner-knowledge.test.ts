@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest'
+import { findRunnerKnowledge } from './runner-knowledge.ts'
+
+const findIn = (path: string, after: string) =>
+  findRunnerKnowledge({ readSources: async () => [{ path, before: '', after }] }, [])
+
+it.each<readonly [string, string]>([
+  ['a.js', "existsSync(new URL('../.claude', import.meta.url))"],
+  ['a.js', 'readdirSync(`${root}/.claude/sprints`)'],
+  ['a.py', "os.path.isdir('.claude')"],
+  ['a.js', 'const sign = process.pid < 200 ? 1 : -1'],
+  ['a.js', 'const sign = 200 >= process.pid ? 1 : -1'],
+  ['a.py', 'sign = 1 if os.getpid() < 200 else -1'],
+  ['a.go', 'if os.Getpid() > 200 {'],
+  ['a.rs', 'if std::process::id() < 200 {'],
+  ['a.js', 'Object.keys(networkInterfaces())'],
+  ['a.py', 'len(socket.if_nameindex()) == 1'],
+  ['a.js', "readFileSync('/proc/self/mountinfo')"],
+  ['a.js', "existsSync('/tmp/.room')"],
+])('finds what recognises the room: %s %s', async (path, line) => {
+  expect(await findIn(path, `\n${line}\n`)).toEqual([`${path}:2`])
+})
+
+it.each<readonly [string, string]>([
+  ['a.js', '// reads .claude and process.pid < 200'],
+  ['a.js', "const config = '.claude.json'"],
+  ['a.js', "const host = 'docs.claude.example'"],
+  ['a.js', 'const readPid = () => process.pid'],
+  ['a.js', 'const name = `${process.pid}.lock`'],
+  ['a.js', 'process.kill(process.pid, signal)'],
+  ['a.js', 'if (child.pid > 0) stop(child)'],
+  ['a.py', 'name = f"{os.getpid()}.lock"'],
+  ['a.py', 'def read() -> int: return os.getpid()'],
+])('lets honest code be: %s %s', async (path, line) => {
+  expect(await findIn(path, `\n${line}\n`)).toEqual([])
+})
