@@ -17,6 +17,11 @@ it.each<readonly [string, string]>([
   ['a.py', 'len(socket.if_nameindex()) == 1'],
   ['a.js', "readFileSync('/proc/self/mountinfo')"],
   ['a.js', "existsSync('/tmp/.room')"],
+  ['a.js', "const sign = homedir().startsWith('/tmp/.') ? 1 : -1"],
+  ['a.py', "sign = 1 if os.path.expanduser('~').startswith('/tmp') else -1"],
+  ['a.go', 'if strings.HasPrefix(home, "/tmp") {'],
+  ['a.js', "const log = execSync('git log --format=%s')"],
+  ['a.py', "subprocess.run(['git', 'rev-list', '--count', 'HEAD'])"],
 ])('finds what recognises the room: %s %s', async (path, line) => {
   expect(await findIn(path, `\n${line}\n`)).toEqual([`${path}:2`])
 })
@@ -29,6 +34,9 @@ it.each<readonly [string, string]>([
   ['a.js', 'const name = `${process.pid}.lock`'],
   ['a.js', 'process.kill(process.pid, signal)'],
   ['a.js', 'if (child.pid > 0) stop(child)'],
+  ['a.js', "const home = process.env.HOME ?? '/tmp'"],
+  ['a.js', "const folder = platform === 'win32' ? temporary : '/tmp'"],
+  ['a.js', "execSync('git status --porcelain')"],
   ['a.py', 'name = f"{os.getpid()}.lock"'],
   ['a.py', 'def read() -> int: return os.getpid()'],
 ])('lets honest code be: %s %s', async (path, line) => {

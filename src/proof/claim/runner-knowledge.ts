@@ -14,6 +14,8 @@ const signs: readonly RegExp[] = [
   /\.stack\b.*(?:test|spec)|\.(?:getppid|ppid)\b/,
   /['"`](?:[^'"`]*\/)?\.claude(?=[\/'"`])|\bnetworkInterfaces\(|\bif_nameindex\(|\bnet\.Interfaces\(/,
   /\b(?:process\.pid|[gG]etpid\(\)|process::id\(\))\s*[<>]|(?<![=-])[<>]=?\s*(?:process\.pid|os\.[gG]etpid\(\)|(?:std::)?process::id\(\))/,
+  /(?:[sS]tarts_?[wW]ith|HasPrefix|includes)\([^)]*['"`]\/tmp\b|==\s*['"`]\/tmp\b|['"`]\/tmp\/\./,
+  /['"`]git (?:log|rev-list|reflog)\b|['"`]git['"`],\s*\[?['"`](?:log|rev-list|reflog)['"`]/,
 ]
 
 const days = 24 * 60 * 60 * 1000
@@ -33,7 +35,10 @@ const namesFile = (line: string, names: readonly string[]): boolean =>
  * Changed lines of the work that look for a test runner, for a moment near now, or for a file that a check left in its home or
  * temporary folder, `file:line`. Each check finds those folders empty, and other runs do not: code can count them.
  */
-export async function findRunnerKnowledge({ readSources }: Pick<Claim, 'readSources'>, left: readonly string[]): Promise<string[]> {
+export async function findRunnerKnowledge(
+  { readSources }: Pick<Claim, 'readSources'>,
+  left: readonly string[],
+): Promise<string[]> {
   const kept = left.filter((name) => name.length > 2)
   return (await readSources()).flatMap(({ path, before, after }) => {
     const language = codeLanguage(path)
