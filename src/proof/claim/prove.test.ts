@@ -341,8 +341,7 @@ describe('a held-out check', () => {
   it('that the code passes only in the room is a question for a person, which names the line', async () => {
     const home = createTestFolder()
     put(home, { 'auth/secret/t.js': "process.exit(require('../lib.js').add(2, 3) === 5 ? 0 : 1)" })
-    const lib =
-      "const known = require('fs').existsSync('/tmp/.room')\nexports.add = (a, b) => (known ? a + b : a - b)\n"
+    const lib = "const sign = require('fs').existsSync('/tmp/.room') ? 1 : -1\nexports.add = (a, b) => a + sign * b\n"
     const { proof } = await claimAfter(red, (project) => put(project, { 'lib.js': lib }), {
       check: createCheck('node secret/t.js', { heldOut: 'auth' }),
       options: { heldOut: home },
@@ -372,9 +371,10 @@ describe('a check with a nonce', () => {
 })
 
 describe('at the baseline', () => {
+  const files = { ...red, '.gitignore': '.env\n', '.env': 'x' }
+  const check = createCheck('test -f .env && node --test')
+
   it('a check that lacks something in the room runs in the work tree, and the result says so', async () => {
-    const files = { ...red, '.gitignore': '.env\n', '.env': 'x' }
-    const check = createCheck('test -f .env && node --test')
     const { recorded, proof } = await claimAfter({ ...files, 'lib.js': green['lib.js'] ?? '' }, () => {}, { check })
     expect(recorded.notes).toHaveLength(1)
     expect(recorded.notes[0]).toContain('room: {copy: [.env]}')
@@ -382,9 +382,8 @@ describe('at the baseline', () => {
   })
 
   it('what the copy needs can be named', async () => {
-    const files = { ...red, '.gitignore': '.env\n', '.env': 'x' }
     const { recorded, proof } = await claimAfter(files, (project) => put(project, fix), {
-      check: createCheck('test -f .env && node --test'),
+      check,
       options: { room: { copy: ['.env'] } },
     })
     expect([recorded.notes, proof.verdict]).toEqual([[], 'proved'])

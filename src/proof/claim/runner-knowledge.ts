@@ -12,7 +12,7 @@ const signs: readonly RegExp[] = [
   /\/\.room\b|\bhostname\(.*room|\bPYTHONPYCACHEPREFIX\b|\bNO_UPDATE_NOTIFIER\b|\benv(?:iron)?(?:\.|\W.*['"])CI\b|getenv\(['"]CI['"]/,
   /(?:stat(?:Sync)?|getmtime)\(.*(?:import\.meta|__file|current_exe)|\bpycache_prefix\b/,
   /\.stack\b.*(?:test|spec)|\.(?:getppid|ppid)\b/,
-  /['"`](?:[^'"`]*\/)?\.claude(?=[\/'"`])|\bnetworkInterfaces\(|\bif_nameindex\(|\bnet\.Interfaces\(/,
+  /['"`](?:[^'"`]*\/)?\.claude(?=[/'"`])|\bnetworkInterfaces\(|\bif_nameindex\(|\bnet\.Interfaces\(/,
   /\b(?:process\.pid|[gG]etpid\(\)|process::id\(\))\s*[<>]|(?<![=-])[<>]=?\s*(?:process\.pid|os\.[gG]etpid\(\)|(?:std::)?process::id\(\))/,
   /(?:[sS]tarts_?[wW]ith|HasPrefix|includes)\([^)]*['"`]\/tmp\b|==\s*['"`]\/tmp\b|['"`]\/tmp\/\./,
   /['"`]git (?:log|rev-list|reflog)\b|['"`]git['"`],\s*\[?['"`](?:log|rev-list|reflog)['"`]/,
