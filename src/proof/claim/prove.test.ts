@@ -321,31 +321,29 @@ it('a red test whose name says what was wrong is the same test when it is green'
   expect(proof).toMatchObject({ verdict: 'proved', named: true })
 })
 
+/** With one check that is held out. */
+function claimWithHeldOut(text: string, files: Files, more: Partial<Check> = {}) {
+  const home = createTestFolder()
+  put(home, { 'auth/secret/t.js': text })
+  const check = createCheck('node secret/t.js', { heldOut: 'auth', ...more })
+  return claimAfter(red, (project) => put(project, files), { check, options: { heldOut: home } })
+}
+
 describe('a held-out check', () => {
+  const question = "console.log('hidden words'); process.exit(require('../lib.js').add(2, 3) === 5 ? 0 : 1)"
+
   it.each<readonly [string, Files, string]>([
     ['green', fix, 'proved'],
     ['red', { 'lib.js': "exports.add = () => 'known'\n" }, 'refused'],
   ])('that is %s shows nothing of itself', async (_, files, verdict) => {
-    const home = createTestFolder()
-    put(home, {
-      'auth/secret/t.js': "console.log('hidden words'); process.exit(require('../lib.js').add(2, 3) === 5 ? 0 : 1)",
-    })
-    const { proof, results } = await claimAfter(red, (project) => put(project, files), {
-      check: createCheck('node secret/t.js', { heldOut: 'auth' }),
-      options: { heldOut: home },
-    })
+    const { proof, results } = await claimWithHeldOut(question, files)
     expect(proof).toMatchObject({ verdict, labels: [] })
     expect(JSON.stringify({ proof, results })).not.toContain('hidden words')
   })
 
   it('that the code passes only in the room is a question for a person, which names the line', async () => {
-    const home = createTestFolder()
-    put(home, { 'auth/secret/t.js': "process.exit(require('../lib.js').add(2, 3) === 5 ? 0 : 1)" })
     const lib = "const sign = require('fs').existsSync('/tmp/.room') ? 1 : -1\nexports.add = (a, b) => a + sign * b\n"
-    const { proof } = await claimAfter(red, (project) => put(project, { 'lib.js': lib }), {
-      check: createCheck('node secret/t.js', { heldOut: 'auth' }),
-      options: { heldOut: home },
-    })
+    const { proof } = await claimWithHeldOut(question, { 'lib.js': lib })
     expect(proof).toMatchObject({ verdict: 'unproven', isForPeople: true })
     expect(proof.reasons[0]).toContain('lib.js:1')
     expect(proof.prompt).not.toContain('lib.js')
@@ -360,12 +358,7 @@ describe('a check with a nonce', () => {
     ['that answers', fix, 'proved'],
     ['that the code under test ends with 0', { 'lib.js': 'process.exit(0)\n' }, 'refused'],
   ])('%s', async (_, files, verdict) => {
-    const home = createTestFolder()
-    put(home, { 'auth/secret/t.js': question })
-    const { proof } = await claimAfter(red, (project) => put(project, files), {
-      check: createCheck('node secret/t.js', { heldOut: 'auth', nonce: true }),
-      options: { heldOut: home },
-    })
+    const { proof } = await claimWithHeldOut(question, files, { nonce: true })
     expect(proof.verdict).toBe(verdict)
   })
 })
