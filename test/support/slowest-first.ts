@@ -18,6 +18,7 @@ const slowest = [
   'test/fleet/backup.test.ts',
   'src/backend/machines/takeover.test.ts',
   'test/web/page.test.ts',
+  'test/web/every-page.test.ts',
   'test/sandbox/escapes.test.ts',
   'src/storage/git/restore-sequences.test.ts',
   'test/e2e/first-hour.test.ts',

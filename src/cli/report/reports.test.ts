@@ -121,7 +121,7 @@ describe('the page', () => {
     expect(page).toContain('unpriced')
   })
 
-  it('keeps the lines of diffs and transcripts', () => {
+  it('keeps the lines of transcripts and of what checks printed', () => {
     const data = {
       ...createReportData({ iterations: [createIteration()] }),
       transcripts: new Map([[1, ['one', '  two']]]),
@@ -129,6 +129,7 @@ describe('the page', () => {
     }
 
     expect(renderHtmlReport(data)).toContain('<pre>one\n  two\n</pre>')
+    expect(renderHtmlReport(data)).toContain('<pre>== check npm test: exit code 1\n2 failed\n</pre>')
   })
 
   it('renders a sprint without iterations, and one with thousands', () => {

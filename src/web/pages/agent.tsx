@@ -2,12 +2,13 @@ import { isNotesProtocol } from '../../contract/way.ts'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import type { FleetRow } from '../../contract/fleet/agent.ts'
-import { agentQuery, sprintsQuery, promptsQuery } from '../data/queries.ts'
+import { agentQuery, sprintsQuery, promptsQuery, questionsQuery } from '../data/queries.ts'
 import { AccessList } from '../features/agent/access-list.tsx'
 import { AgentHeader } from '../features/agent/agent-header.tsx'
 import { PromptComposer } from '../features/agent/composer.tsx'
 import { ConversationList } from '../features/agent/conversations.tsx'
 import { PromptQueue } from '../features/agent/prompt-queue.tsx'
+import { QuestionCard } from '../features/questions/question-card.tsx'
 import { RalphIndicator } from '../features/agent/ralph-indicator.tsx'
 import { SprintList } from '../features/agent/sprint-list.tsx'
 import { ErrorPage } from '../shell/error-page.tsx'
@@ -39,6 +40,14 @@ function AgentNotes({ agentId }: { agentId: string }) {
   return data.some(({ protocol }) => isNotesProtocol(protocol)) ? <NotesCard agentId={agentId} /> : null
 }
 
+/** What this agent asks, also about an earlier sprint. */
+function AgentQuestions({ agentId, mayWrite }: { agentId: string; mayWrite: boolean }) {
+  const { data = [] } = useQuery(questionsQuery)
+  return data
+    .filter((question) => question.status === 'open' && question.agentId === agentId)
+    .map((question) => <QuestionCard key={question.id} question={question} mayAnswer={mayWrite} />)
+}
+
 function AgentView({ row }: { row: FleetRow }) {
   const { tab = 'queue' } = route.useSearch()
   const navigate = route.useNavigate()
@@ -63,6 +72,7 @@ function AgentView({ row }: { row: FleetRow }) {
           </>
         }
       >
+        <AgentQuestions agentId={row.agent.id} mayWrite={mayWrite} />
         <RalphIndicator row={row} mayWrite={mayWrite} />
         {mayWrite && <PromptComposer row={row} />}
         <Card>

@@ -5,6 +5,8 @@ import { usageQuery } from '../data/queries.ts'
 import { BudgetsCard } from '../features/fleet/budgets-card.tsx'
 import { sumByDay, sumByAgent } from '../features/fleet/usage-sums.ts'
 import { useTitle } from '../shell/title.ts'
+import { classes } from '../ui/classes.ts'
+import { formatDay } from '../words/time-of-day.ts'
 import { Card, CardHead } from '../ui/card.tsx'
 import { ColumnChart } from '../ui/column-chart.tsx'
 import { EmptyState, ProblemNotice, Skeleton } from '../ui/states.tsx'
@@ -51,8 +53,8 @@ function UsageTables({ items }: { items: readonly UsageRow[] }) {
           total={`${formatUsd(total)} in 30 days`}
           columns={days.map(({ day, costUsd }) => ({
             key: day,
-            label: day.slice(5),
-            title: `${day}: ${formatUsd(costUsd)}`,
+            label: formatDay(day),
+            title: `${formatDay(day)}: ${formatUsd(costUsd)}`,
             parts: [{ name: 'cost', value: costUsd, fill: 'bg-accent' }],
           }))}
         />
@@ -63,8 +65,8 @@ function UsageTables({ items }: { items: readonly UsageRow[] }) {
           <table className="w-full">
             <thead>
               <tr className="border-b border-line text-left text-sm text-dim">
-                {['Agent', 'Model', 'Iterations', 'Tokens in', 'out', 'Cost'].map((name) => (
-                  <th key={name} scope="col" className="px-3.5 py-2 font-medium">
+                {['Agent', 'Model', 'Iterations', 'Tokens in', 'Tokens out', 'Cost'].map((name, column) => (
+                  <th key={name} scope="col" className={classes('px-3.5 py-2 font-medium', column > 1 && 'text-right')}>
                     {name}
                   </th>
                 ))}
@@ -77,10 +79,10 @@ function UsageTables({ items }: { items: readonly UsageRow[] }) {
                     {row.agentName}
                   </th>
                   <td className="px-3.5 text-dim">{row.model}</td>
-                  <td className="px-3.5">{row.iterations}</td>
-                  <td className="px-3.5">{formatCount(row.tokensIn)}</td>
-                  <td className="px-3.5">{formatCount(row.tokensOut)}</td>
-                  <td className="px-3.5">
+                  <td className="px-3.5 text-right">{row.iterations}</td>
+                  <td className="px-3.5 text-right">{formatCount(row.tokensIn)}</td>
+                  <td className="px-3.5 text-right">{formatCount(row.tokensOut)}</td>
+                  <td className="px-3.5 text-right">
                     {formatUsd(row.costUsd)}
                     {row.unpriced > 0 && (
                       <span className="text-faint"> + {pluralize(row.unpriced, 'unpriced attempt')}</span>

@@ -3,6 +3,7 @@ const clock = new Intl.DateTimeFormat(undefined, clockParts)
 const clockWithSeconds = new Intl.DateTimeFormat(undefined, { ...clockParts, second: '2-digit' })
 const dayAndClock = new Intl.DateTimeFormat(undefined, { ...clockParts, month: 'short', day: 'numeric' })
 const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' })
+const dayOnly = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' })
 
 /** `20:49`, with the date if it is another day. */
 export const formatTimeOfDay = (at: number, now: number): string =>
@@ -12,3 +13,6 @@ export const formatExactTime = (at: number): string => clockWithSeconds.format(a
 
 /** With its time zone. */
 export const formatFullTime = (at: number): string => full.format(at)
+
+/** `Nov 5` for the day `2026-11-05`. */
+export const formatDay = (day: string): string => dayOnly.format(Date.parse(day))

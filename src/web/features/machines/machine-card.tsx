@@ -83,7 +83,7 @@ function MachineFacts({ machine }: { machine: Machine }) {
       {certificate && (
         <MachineFactItem name="certificate">
           <span title={certificate.serial}>
-            {certificate.expiresAt > now ? `for ${formatAge(certificate.expiresAt - now)}` : 'expired'}
+            {certificate.expiresAt > now ? `expires in ${formatAge(certificate.expiresAt - now)}` : 'expired'}
           </span>
         </MachineFactItem>
       )}
@@ -107,7 +107,7 @@ const ProgramRow = ({ program }: { program: InstalledProgram }) => (
     <span className="font-medium">{program.name}</span>
     <span className="text-faint">{program.version}</span>
     <span className="ml-auto truncate text-sm text-dim">
-      {program.problem ?? (program.loggedIn === 'yes' ? 'logged in' : 'login unknown')}
+      {program.problem ?? (program.loggedIn === 'yes' ? 'signed in' : 'sign-in unknown')}
     </span>
   </li>
 )
