@@ -47,7 +47,7 @@ const groups = [
   { name: 'home', test: /src[\\/]platform[\\/]ralph-home\.ts$/, priority: 3 },
   {
     name: 'start',
-    test: /src[\\/](cli[\\/](commands|io[\\/](assets|io|paint))|contract[\\/](errors|text))\.ts$/,
+    test: /src[\\/](cli[\\/](commands|io[\\/](assets|exit-code|io|paint))|contract[\\/](errors|text))\.ts$/,
     priority: 2,
   },
   { name: 'zod', test: /node_modules[\\/]zod[\\/]/, priority: 2 },

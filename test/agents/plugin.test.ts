@@ -53,10 +53,10 @@ it('installs as a plugin from the marketplace of this repository', async () => {
 const cases: readonly (readonly [command: string, args: string, says: string])[] = [
   ['start-sprint', 'Ship it', 'Once the user agrees, run `ralph run'],
   ['init-sprint', 'Ship it', 'Suggest checks for `done-when`'],
-  ['sprint-status', 's', 'Say in a few lines where it stands'],
-  ['pause-sprint', 's', 'Say when it will be paused'],
+  ['sprint-status', 's', 'Summarise in a few lines: state, iteration'],
+  ['pause-sprint', 's', 'Say when the sprint pauses'],
   ['resume-sprint', 's', 'If it waits for an answer'],
-  ['stop-sprint', 's', 'Say when it will stop'],
+  ['stop-sprint', 's', 'Say when the sprint stops'],
   ['add-step', 's write docs', 'Please add this step to the plan'],
   ['import-steps', 'prd.json', 'It reads prd.json'],
   ['sprint-watch', 's', 'Report each finished iteration in one line'],
