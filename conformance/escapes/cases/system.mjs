@@ -28,6 +28,15 @@ export const systemCases = [
   proc('memory-of-first', py("open('/proc/1/mem','rb').read(1)")),
   proc('descriptors-of-first', 'readlink /proc/1/fd/* | grep -Ev "^(pipe|anon_inode|socket|/dev/null)"'),
   proc('trace-first', call(101, 16, 1, 0, 0)),
+  proc('seize-first', call(101, '0x4206', 1, 0, 0)),
+  ...Object.entries({ 'vm-read-first': 310, 'vm-write-first': 311 }).map(([id, number]) =>
+    proc(
+      id,
+      py(
+        `import ctypes as c;l=c.CDLL(None);b=c.create_string_buffer(8);v=c.c_size_t*2;m=open('/proc/1/maps').read().split(chr(10));a=int([r for r in m if ' rw' in r][0].split('-')[0],16);raise SystemExit(l.syscall(${number},1,v(c.addressof(b),1),1,v(a,1),1,0)!=1)`,
+      ),
+    ),
+  ),
   ns('user-namespace', 'unshare -U true'),
   ns('user-and-mount', 'unshare -Ur mount -t tmpfs x /tmp'),
   ns('network-namespace', 'unshare -n true'),

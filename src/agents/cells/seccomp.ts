@@ -2,7 +2,7 @@
  * A filter of system calls as a classic BPF program, in the form that bubblewrap's `--seccomp` and the system call `seccomp`
  * take. It refuses what builds and agents do not need and what has been a way out of namespaces: mounts, namespaces, keys, BPF,
  * io_uring, file handles, modules, the clock; sockets other than UNIX, internet and netlink; input put into a terminal; files
- * that run as their owner. Undefined on a processor whose numbers we do not know.
+ * that run as their owner; tracing the first process of the cell. Undefined on a processor whose numbers we do not know.
  */
 export function systemCallFilter(arch: string): Buffer | undefined {
   const table = arch === 'x64' ? x64 : arch === 'arm64' ? arm64 : undefined
@@ -18,6 +18,14 @@ export function systemCallFilter(arch: string): Buffer | undefined {
     ...refuse(table.absent, answers.noSuchCall),
     ...table.modes.flatMap(([number, argument]) =>
       whenCalled(number, [load(argumentAt(argument)), jump(op.anyBit, setUserId, 0, 1), answer(answers.notPermitted)]),
+    ),
+    // A first process that is stopped never reaps the agent, so the attempt would not end before its time limit.
+    ...table.traces.flatMap(([number, argument]) =>
+      whenCalled(number, [
+        load(argumentAt(argument)),
+        jump(op.equal, firstProcess, 0, 1),
+        answer(answers.notPermitted),
+      ]),
     ),
     ...whenCalled(table.clone, [
       load(argumentAt(0)),
@@ -58,6 +66,7 @@ const setUserId = process.getuid?.() === 0 ? 0o6000 : 0o4000
 const newNamespaces = 0x7e02_0000
 /** UNIX, INET, INET6, NETLINK. */
 const families = [1, 2, 10, 16]
+const firstProcess = 1
 const terminalInput = 0x5412
 const terminalControl = 0x541c
 
@@ -91,6 +100,8 @@ type Table = {
   readonly absent: readonly number[]
   /** Calls with a file mode, and which argument it is. */
   readonly modes: readonly (readonly [number: number, argument: number])[]
+  /** ptrace, process_vm_readv, process_vm_writev, and which argument is the process. */
+  readonly traces: readonly (readonly [number: number, argument: number])[]
   readonly clone: number
   readonly socket: number
   readonly ioctl: number
@@ -164,6 +175,11 @@ const x64: Table = {
     [268, 2],
     [452, 2],
   ],
+  traces: [
+    [101, 1],
+    [310, 0],
+    [311, 0],
+  ],
   clone: 56,
   socket: 41,
   ioctl: 16,
@@ -217,6 +233,11 @@ const arm64: Table = {
     [34, 2],
     [33, 2],
     [452, 2],
+  ],
+  traces: [
+    [117, 1],
+    [270, 0],
+    [271, 0],
   ],
   clone: 220,
   socket: 198,
