@@ -21,6 +21,8 @@ describe('the voice check', () => {
     ['export const stateOf = (x: X) => x.state', 'name ends in Of'],
     ['async function keysOf() {}', 'name ends in Of'],
     ['export type Wanted = { readonly name: string }', 'type is a bare participle'],
+    ['type Compiled = { readonly path: string }', 'type is a bare participle'],
+    ['export interface GivenUp {}', 'type is a bare participle'],
     ['// Waits for ever where none can be had.', 'odd word'],
     ['const told = readEvents()', 'odd name'],
     ['listeners.forEach((hear) => hear(key))', 'odd name'],
@@ -56,6 +58,8 @@ describe('the voice check', () => {
       'const run = ({ asked }: PromptRequest) => asked.kind',
       "expect(reply).toEqual({ told: 'hurry', now: false })",
       'export type LockOwner = { readonly pid: number }',
+      'export type Feed = { readonly events: readonly string[] }',
+      'type CompiledFile = { readonly path: string }',
     ].join('\n')
     expect(rulesFor(text)).toEqual([])
   })

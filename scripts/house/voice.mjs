@@ -17,7 +17,7 @@ const oddWords = [
 ]
 
 const participles =
-  /^(?:export )?(?:type|interface|class) (Told|Wanted|Given|Seen|Held|Asked|Said|Made|Known|Found|Readied|Doing|Kept|Taken|Opened|Begun|Left|Shown|Keyed|Edited|Examined)\b/gm
+  /^(?:export )?(?:type|interface|class) (Told|Wanted|Given|GivenUp|Seen|Held|Said|Made|Known|Found|Doing|Kept|Taken|Begun|Left|Shown|(?!Feed|Speed|Seed|Need)[A-Z][a-z]+ed)\b/gm
 const endsInOf = /^ *(?:export )?(?:(?:async )?function\*? |const |let )([A-Za-z]\w*Of)\b/gm
 const shadows =
   /^(?:export )?(?:(?:async )?function\*? |const |let |type |interface |class )(Record|Request|Response|Event|Map|Set|fetch|setTimeout|clearTimeout|escape|window|name|status|close|open|stop|print)\b/gm

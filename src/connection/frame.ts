@@ -43,13 +43,13 @@ export function splitBody(body: unknown): Pick<Frame, 'body' | 'part'>[] {
 export type Assembly = { readonly id: string; readonly of: number; readonly parts: readonly string[] }
 
 /** The complete body, an incomplete message, or the reason why its parts were refused. */
-export type Assembled =
+export type FrameAssembly =
   | { readonly kind: 'whole'; readonly body: unknown }
   | { readonly kind: 'more'; readonly assembly: Assembly }
   | { readonly kind: 'refused'; readonly reason: string }
 
 /** Joins the parts of a message, which arrive in order. */
-export function assembleParts(before: Assembly | undefined, frame: Frame, longest: number): Assembled {
+export function assembleParts(before: Assembly | undefined, frame: Frame, longest: number): FrameAssembly {
   const { id, part, body } = frame
   if (!part) return { kind: 'whole', body }
   if (typeof body !== 'string') return refusedAssembly('a part is not text')
@@ -67,5 +67,5 @@ export function assembleParts(before: Assembly | undefined, frame: Frame, longes
   }
 }
 
-const refusedAssembly = (reason: string): Assembled => ({ kind: 'refused', reason })
+const refusedAssembly = (reason: string): FrameAssembly => ({ kind: 'refused', reason })
 const totalLength = (parts: readonly string[]): number => parts.reduce((sum, part) => sum + part.length, 0)

@@ -17,7 +17,7 @@ export function createJournalReader(sprintDir: string, from: 'first' | 'last') {
   let signature: string | undefined
 
   /** Returns the records since the last read. Reads nothing if the files have not changed. */
-  const look = async (): Promise<readonly JournalRecord[]> => {
+  const readNew = async (): Promise<readonly JournalRecord[]> => {
     const folder = journalFolder(sprintDir)
     const names = (await listFolder(folder)).filter((name) => segmentPattern.test(name)).toSorted()
     const last = names.at(-1)
@@ -36,7 +36,7 @@ export function createJournalReader(sprintDir: string, from: 'first' | 'last') {
     seen = fresh.at(-1)?.seq ?? seen
     return fresh
   }
-  return { look }
+  return { readNew }
 }
 
 /** Iterations `from` up to, but not including, `before`. */

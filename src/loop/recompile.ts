@@ -1,7 +1,7 @@
 import type { Progress } from '../contract/progress.ts'
 import { isSameData } from './core/same-data.ts'
 import { planFields, type Plan, type Sprint } from './core/sprint.ts'
-import type { Recompiled } from './core/way.ts'
+import type { RecompileResult } from './core/way.ts'
 import { fromProgress, toProgress } from './progress-codec.ts'
 import { getWay } from './ways/registry.ts'
 
@@ -10,12 +10,12 @@ export function recompile(
   progress: Progress,
   compiled: Progress,
   at: number,
-): { readonly progress: Progress; readonly changes: Recompiled['changes'] } {
+): { readonly progress: Progress; readonly changes: RecompileResult['changes'] } {
   const { sprint, changes } = recompileSprint(fromProgress(progress), fromProgress(compiled), at)
   return { progress: toProgress(sprint), changes }
 }
 
-export function recompileSprint(sprint: Sprint, compiled: Sprint, at: number): Recompiled {
+export function recompileSprint(sprint: Sprint, compiled: Sprint, at: number): RecompileResult {
   // Detected checks stay as long as none are configured.
   const { doneWhen = sprint.plan.doneWhen } = compiled.plan
   const plan: Plan = { ...compiled.plan, doneWhen }

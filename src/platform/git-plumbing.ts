@@ -60,9 +60,9 @@ export async function plumb(job: Plumbing, ...args: readonly string[]): Promise<
   throw gitError(args[0] ?? '', stderr.trim() || `exit code ${code}`)
 }
 
-type Finished = { readonly code: number | null; readonly stdout: Buffer; readonly stderr: string }
+type GitResult = { readonly code: number | null; readonly stdout: Buffer; readonly stderr: string }
 
-function start(job: Plumbing, args: readonly string[]): Promise<Finished> {
+function start(job: Plumbing, args: readonly string[]): Promise<GitResult> {
   const { gitDir, workTree, index, input, background } = job
   const env = {
     ...environment,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { buildCheck, buildProgress, buildReport } from '../../test/support/builders.ts'
-import { buildOutcome, createWorld, type Played } from '../../test/support/virtual.ts'
+import { buildOutcome, createWorld, type PlayResult } from '../../test/support/virtual.ts'
 import type { Progress } from '../contract/progress.ts'
 
 const claim = buildOutcome({ text: `\`\`\`json\n${JSON.stringify(buildReport({ status: 'goal-complete' }))}\n\`\`\`` })
@@ -14,7 +14,7 @@ function createTestProject(files: Record<string, string>, agent: (files: Record<
     store: async (name: string) => (kept[name] = files[name] ?? ''),
     restore: async (name: string) => void (files[name] = kept[name] ?? ''),
   }
-  const played: Played = {
+  const played: PlayResult = {
     agent: () => {
       agent(files)
       return claim
@@ -24,7 +24,7 @@ function createTestProject(files: Record<string, string>, agent: (files: Record<
   return { files, projectFiles, played }
 }
 
-async function run(progress: Progress, played: Played) {
+async function run(progress: Progress, played: PlayResult) {
   const { baseline: _unknown, ...unmeasured } = progress
   const world = createWorld(played)
   return { ended: await world.run(unmeasured).done, events: world.events }
@@ -137,7 +137,7 @@ describe('a reviewer', () => {
   const verdict = (value: string) => `\`\`\`json\n{"verdict": "${value}", "summary": "I looked"}\n\`\`\``
 
   it('is another agent that gets the goal and the claim; the receipt has its verdict and cost', async () => {
-    const agent: Played['agent'] = (_, __, name) =>
+    const agent: PlayResult['agent'] = (_, __, name) =>
       name === 'codex' ? buildOutcome({ text: verdict('pass'), costUsd: 0.5 }) : claim
     const world = createWorld({ agent })
     const ended = await world.run(reviewed).done
@@ -150,7 +150,7 @@ describe('a reviewer', () => {
   })
 
   it('that cannot start opens a question for the user', async () => {
-    const agent: Played['agent'] = (_, __, name) => {
+    const agent: PlayResult['agent'] = (_, __, name) => {
       if (name === 'codex') throw new Error('codex is not on PATH')
       return claim
     }

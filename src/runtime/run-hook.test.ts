@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
 import { buildHook, buildProgress, buildReport } from '../../test/support/builders.ts'
-import { buildOutcome, createWorld, type Played } from '../../test/support/virtual.ts'
+import { buildOutcome, createWorld, type PlayResult } from '../../test/support/virtual.ts'
 import type { Hook } from '../contract/settings.ts'
 import type { ShellRequest } from './ports.ts'
 
 const usage = { inputTokens: 7, outputTokens: 3, cacheReadTokens: 0, cacheWriteTokens: 0 }
 
 /** One iteration that reaches the goal, and its hooks. */
-async function run(hooks: readonly Partial<Hook>[], played: Played = {}, limits = {}) {
+async function run(hooks: readonly Partial<Hook>[], played: PlayResult = {}, limits = {}) {
   const { agent = () => buildOutcome() } = played
   const claim = buildOutcome({
     text: `\`\`\`json\n${JSON.stringify(buildReport({ status: 'goal-complete' }))}\n\`\`\``,

@@ -26,7 +26,7 @@ const closeTimeoutMs = 3000
 /** The official SDK, set up by the standard variables. */
 export async function startSdk(options: TelemetryOptions): Promise<Telemetry> {
   const { env, service, version } = options
-  diag.setLogger(createTroubleLogger(options), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true })
+  diag.setLogger(createDiagnosticLogger(options), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true })
   const resource = resourceFromAttributes({ 'service.name': service, 'service.version': version }).merge(
     detectResources({ detectors: [envDetector] }),
   )
@@ -160,7 +160,7 @@ function readNumber(env: Env, variable: string, usual: number): number {
 const ignore = () => {}
 
 /** The SDK reports every failed export; a user needs to know once. */
-function createTroubleLogger({ onTrouble }: TelemetryOptions) {
+function createDiagnosticLogger({ onTrouble }: TelemetryOptions) {
   let isReported = false
   const report = (message: string, ...rest: readonly unknown[]) => {
     if (isReported) return

@@ -44,10 +44,10 @@ async function createRecordedSprint() {
   return { sprintDir, state, written }
 }
 
-type Recorded = Awaited<ReturnType<typeof createRecordedSprint>>
+type RecordedSprint = Awaited<ReturnType<typeof createRecordedSprint>>
 
 /** The files that are neither in a pack nor in their folder, or differ. */
-function findLost({ state, written }: Recorded): string[] {
+function findLost({ state, written }: RecordedSprint): string[] {
   const packed = readPacked(state)
   return [...written].flatMap(([name, text]) => {
     const file = join(state, 'attempts', name)
@@ -56,7 +56,7 @@ function findLost({ state, written }: Recorded): string[] {
   })
 }
 
-const pack = ({ sprintDir }: Recorded) =>
+const pack = ({ sprintDir }: RecordedSprint) =>
   spawn(process.execPath, [join(root, 'test/chaos/packing.mjs'), sprintDir, String(iterations)], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: process.env,

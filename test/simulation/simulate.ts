@@ -11,13 +11,13 @@ import { createPorts } from './ports.ts'
 import { createRandom, deriveSeed, type Random } from './random.ts'
 import { createSprint } from './sprints.ts'
 import { settle } from './timeline.ts'
-import { createWorld, crashSoon, type Life, type Recovered, type Rules, type World } from './world.ts'
+import { createWorld, crashSoon, type Life, type RecoveryResult, type Rules, type World } from './world.ts'
 
 /** A part of the program with a deliberate mistake. */
 export type Mutant = {
   readonly rules?: Rules
   readonly ports?: (ports: Ports, world: World, life: Life) => Ports
-  readonly recovered?: (recovered: Recovered, world: World) => Recovered
+  readonly recovered?: (recovered: RecoveryResult, world: World) => RecoveryResult
 }
 
 export type SimulationResult = {
@@ -57,7 +57,7 @@ export async function simulate(seed: number, mutant: Mutant = {}): Promise<Simul
 }
 
 /** What the next run finds. It must know about everything that was done. */
-function recover(world: World): Recovered | undefined {
+function recover(world: World): RecoveryResult | undefined {
   const { journal, violate } = world
   try {
     const recovered = journal.recover()
@@ -101,7 +101,7 @@ const listFolders = ({ attempts }: World): AttemptFolderState[] =>
   [...attempts.values()].map(({ name, state, alive }) => ({ name, state: alive ? 'running' : state }))
 
 /** One run, until it rests or is killed. */
-async function live(world: World, recovered: Recovered, mutant: Mutant): Promise<'rested' | 'crashed'> {
+async function live(world: World, recovered: RecoveryResult, mutant: Mutant): Promise<'rested' | 'crashed'> {
   const { timeline, random, journal, calm } = world
   const rules = mutant.rules ?? advance
   const life: Life = {

@@ -111,17 +111,17 @@ export function crashSoon(world: World, life: Life, withinMs: number): void {
   })
 }
 
-export type Recovered = { readonly progress: Progress; readonly seq: number; readonly epoch: number }
+export type RecoveryResult = { readonly progress: Progress; readonly seq: number; readonly epoch: number }
 
 /** A journal on a disk that forgets what was not synced. */
 export interface VirtualJournal {
   readonly entries: ReplayEntry[]
   /** The last acknowledged state. */
-  readonly acknowledged: () => Recovered
+  readonly acknowledged: () => RecoveryResult
   readonly begin: (progress: Progress) => void
-  readonly recover: () => Recovered
+  readonly recover: () => RecoveryResult
   /** A new run: its epoch is above all others. */
-  readonly open: (recovered: Recovered) => void
+  readonly open: (recovered: RecoveryResult) => void
   readonly write: (fact: Fact) => void
   readonly sync: () => void
   readonly acknowledge: (progress: Progress) => void
@@ -137,7 +137,7 @@ const snapshotEvery = 8
 function virtualJournal(rules: Rules, violate: World['violate']): VirtualJournal {
   const entries: ReplayEntry[] = []
   let unsynced: ReplayEntry[] = []
-  let acknowledged: Recovered | undefined
+  let acknowledged: RecoveryResult | undefined
   let epoch = 1
   const nextSeq = () => entries.length + unsynced.length + 1
   const journal: VirtualJournal = {
@@ -187,7 +187,7 @@ function virtualJournal(rules: Rules, violate: World['violate']): VirtualJournal
 }
 
 /** What a new run makes of the records: the last snapshot, and the facts after it. */
-function replay(entries: readonly ReplayEntry[], rules: Rules): Recovered {
+function replay(entries: readonly ReplayEntry[], rules: Rules): RecoveryResult {
   const start = entries.findLastIndex(({ kind }) => kind === 'snapshot')
   let progress: Progress | undefined
   for (const entry of entries.slice(start)) {

@@ -62,7 +62,7 @@ export const buildOutcome = (overrides: Partial<Outcome> = {}): Outcome => ({
   ...overrides,
 })
 
-export type Played = {
+export type PlayResult = {
   /** By the number of the start. */
   readonly agent?: (start: number, request: AgentRequest, name: string) => Outcome | Promise<Outcome>
   readonly shell?: (request: ShellRequest) => Partial<ShellEnd> | Promise<Partial<ShellEnd>>
@@ -76,7 +76,7 @@ export function createWorld({
   shell = () => ({}),
   ports = {},
   clock = createVirtualClock(),
-}: Played) {
+}: PlayResult) {
   const starts: { readonly at: number; readonly agent: string; readonly request: AgentRequest }[] = []
   const events: SprintEvent[] = []
   const saved: Progress[] = []

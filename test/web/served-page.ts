@@ -12,7 +12,7 @@ import { ralphProgram, root } from '../support/paths.ts'
 
 const ServedAddress = z.object({ origin: z.string(), address: z.string() })
 
-export type Served = {
+export type PageUnderTest = {
   readonly address: string
   readonly origin: string
   readonly folder: string
@@ -34,7 +34,7 @@ export function createServedPages(browserOptions: Parameters<typeof launchBrowse
   return {
     browser: () => browser,
     /** In a project folder: embedded database, built-in machine, no account. */
-    serve: async (args: readonly string[] = [], more: NodeJS.ProcessEnv = {}): Promise<Served> => {
+    serve: async (args: readonly string[] = [], more: NodeJS.ProcessEnv = {}): Promise<PageUnderTest> => {
       const folder = realpathSync(mkdtempSync(join(tmpdir(), 'ralph-test-')))
       const [home, project] = [join(folder, 'home'), join(folder, 'project')]
       mkdirSync(home)

@@ -13,7 +13,7 @@ const createHome = () => {
   return { base, home, at: (name: string) => join(home, name), env: { HOME: home } }
 }
 
-it('puts back servers and trust that an attempt added, and keeps what the program wrote itself', async () => {
+it('restores servers and trust that an attempt added, and keeps what the program wrote itself', async () => {
   const { base, at, env } = createHome()
   const old = { mcpServers: { mine: { command: 'a' } }, projects: { '/p': { allowedTools: ['x'], cost: 1 } } }
   writeFileSync(at('.claude.json'), JSON.stringify(old))
@@ -22,7 +22,7 @@ it('puts back servers and trust that an attempt added, and keeps what the progra
   const now = { ...added, starts: 7, projects: { '/p': { ...added, cost: 2 }, '/q': { ...added, cost: 3 } } }
   writeFileSync(at('.claude.json'), JSON.stringify(now))
   expect(await restoreSettings(base)).toEqual([
-    `put back mcpServers, hasTrustDialogAccepted, allowedTools in ${at('.claude.json')}, which your own sessions obey`,
+    `restored mcpServers, hasTrustDialogAccepted, allowedTools in ${at('.claude.json')}, which your own sessions use`,
   ])
   expect(JSON.parse(readFileSync(at('.claude.json'), 'utf8'))).toEqual({
     mcpServers: { mine: { command: 'a' } },
@@ -41,20 +41,22 @@ it('leaves the file alone if only empty values and other keys changed', async ()
   expect(readFileSync(at('.claude.json'), 'utf8')).toBe(text)
 })
 
-it('puts back a link of the user, and removes a file that was not there', async () => {
+it('restores a link of the user, and removes a file that was not there', async () => {
   const { base, at, env } = createHome()
   symlinkSync('../dotfiles/CLAUDE.md', at('.claude/CLAUDE.md'))
   await recordSettings(base, claude, env)
   rmSync(at('.claude/CLAUDE.md'))
   writeFileSync(at('.claude/CLAUDE.md'), 'evil')
   expect(await restoreSettings(base)).toEqual([
-    `put back the link ${at('.claude/CLAUDE.md')}, which your own sessions obey`,
+    `restored the link ${at('.claude/CLAUDE.md')}, which your own sessions use`,
   ])
   expect(lstatSync(at('.claude/CLAUDE.md')).isSymbolicLink()).toBe(true)
 
   rmSync(join(base, 'agent-settings.json'))
   await recordSettings(base, gemini, env)
   writeFileSync(at('.gemini/.env'), 'GOOGLE_GEMINI_BASE_URL=http://evil')
-  expect(await restoreSettings(base)).toEqual([`removed ${at('.gemini/.env')}, which your own sessions would obey`])
+  expect(await restoreSettings(base)).toEqual([
+    `removed ${at('.gemini/.env')}, which would have changed your own sessions`,
+  ])
   expect(existsSync(at('.gemini/.env'))).toBe(false)
 })

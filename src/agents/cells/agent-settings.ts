@@ -2,67 +2,72 @@ import { join, resolve } from 'node:path'
 import { exists, isLink, readPlainText, readTextIfExists, removeFolder } from '../../platform/files/files.ts'
 import { createLink, readLink } from '../../platform/files/links.ts'
 import { writeScratch } from '../../platform/files/scratch-files.ts'
-import type { Driver, ObeyedValues } from '../drivers/driver.ts'
-import { homeFolder, isNeverMade } from './places.ts'
+import type { Driver, ProtectedValues } from '../drivers/driver.ts'
+import { homeFolder, mustNotCreate } from './places.ts'
 
-/** What the user's own sessions of an agent program obey, as it was before an attempt. */
+/** Settings that take effect in the user's own sessions of an agent program, as they were before an attempt. */
 type Snapshot = {
-  /** Settings that cannot be covered, because they did not exist and an empty one would change what the program does. */
+  /** Settings files that did not exist. No mount can protect them: an empty placeholder would change what the program does. */
   readonly absent: readonly string[]
-  /** Links of the user and where they lead: what they lead to is covered, they are not. */
+  /** The user's links and their targets. The mount protects the target, not the link. */
   readonly links: Readonly<Record<string, string>>
-  readonly obeyed?: (ObeyedValues & { readonly before: Picked }) | undefined
+  readonly protectedValues?: (ProtectedValues & { readonly originalValues: ValuesByObject }) | undefined
 }
 
 type JsonObject = Readonly<Record<string, unknown>>
-/** Values by the object that has them: `` for the file itself, `projects/<name>` for one within. */
-type Picked = Readonly<Record<string, JsonObject>>
+/** Protected values by the path of their object: `` for the file itself, `projects/<name>` for a nested object. */
+type ValuesByObject = Readonly<Record<string, JsonObject>>
 
 const snapshotPath = (base: string): string => join(base, 'agent-settings.json')
 
-/** Call it before the attempt. A Ralph that joins the attempt keeps the first one. */
+/** Call it before the attempt. A Ralph process that resumes the attempt keeps the existing snapshot. */
 export async function recordSettings(
   base: string,
-  driver: Pick<Driver, 'settings' | 'obeyed'> | undefined,
+  driver: Pick<Driver, 'settings' | 'protectedValues'> | undefined,
   env: Readonly<Record<string, string>>,
 ): Promise<void> {
   if (driver === undefined || exists(snapshotPath(base))) return
   const at = (path: string) => resolve(homeFolder(env), path)
   const settings = (driver.settings?.(env) ?? []).map(at)
-  const absent = settings.filter((path) => isNeverMade(path) && !exists(path))
+  const absent = settings.filter((path) => mustNotCreate(path) && !exists(path))
   const links = Object.fromEntries(
     settings.flatMap((path) => {
       const target = readLink(path)
       return target === undefined ? [] : [[path, target]]
     }),
   )
-  const values = driver.obeyed?.(env)
-  const obeyed = values && { ...values, file: at(values.file), before: pick(readJson(at(values.file)) ?? {}, values) }
-  await writeScratch(snapshotPath(base), JSON.stringify({ absent, links, obeyed } satisfies Snapshot))
+  const values = driver.protectedValues?.(env)
+  const protectedValues = values && {
+    ...values,
+    file: at(values.file),
+    originalValues: readProtectedValues(readJson(at(values.file)) ?? {}, values),
+  }
+  await writeScratch(snapshotPath(base), JSON.stringify({ absent, links, protectedValues } satisfies Snapshot))
 }
 
-/** Undoes what an attempt changed. Resolves with one line for each. */
+/** Reverts what an attempt changed in these settings. Resolves with one message per change, for the user. */
 export async function restoreSettings(base: string): Promise<string[]> {
   const saved = await readTextIfExists(snapshotPath(base))
   if (saved === undefined) return []
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only this file writes it, where no agent can
-  const { absent, links, obeyed } = JSON.parse(saved) as Snapshot
-  const planted = absent.filter((path) => exists(path) || isLink(path))
-  for (const path of planted) await removeFolder(path)
+  const { absent, links, protectedValues } = JSON.parse(saved) as Snapshot
+  const createdByAgent = absent.filter((path) => exists(path) || isLink(path))
+  for (const path of createdByAgent) await removeFolder(path)
   const replaced = Object.entries(links).filter(([path, target]) => readLink(path) !== target)
   for (const [path, target] of replaced) await createLink(target, path)
   const lines = [
-    ...planted.map((path) => `removed ${path}, which your own sessions would obey`),
-    ...replaced.map(([path]) => `put back the link ${path}, which your own sessions obey`),
+    ...createdByAgent.map((path) => `removed ${path}, which would have changed your own sessions`),
+    ...replaced.map(([path]) => `restored the link ${path}, which your own sessions use`),
   ]
-  const now = obeyed && readJson(obeyed.file)
-  if (!obeyed || !now) return lines
-  const changed = changedKeys(obeyed.before, pick(now, obeyed))
+  const now = protectedValues && readJson(protectedValues.file)
+  if (!protectedValues || !now) return lines
+  const changed = findChangedKeys(protectedValues.originalValues, readProtectedValues(now, protectedValues))
   if (changed.length === 0) return lines
-  await writeScratch(obeyed.file, `${JSON.stringify(putBack(now, obeyed), undefined, 2)}\n`)
-  return [...lines, `put back ${changed.join(', ')} in ${obeyed.file}, which your own sessions obey`]
+  await writeScratch(protectedValues.file, `${JSON.stringify(restoreValues(now, protectedValues), undefined, 2)}\n`)
+  return [...lines, `restored ${changed.join(', ')} in ${protectedValues.file}, which your own sessions use`]
 }
 
+/** Returns {} if the file is missing, undefined if it is not a JSON object. */
 function readJson(path: string): JsonObject | undefined {
   try {
     const found: unknown = JSON.parse(readPlainText(path) ?? '{}')
@@ -75,16 +80,16 @@ function readJson(path: string): JsonObject | undefined {
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The program itself writes empty values, which mean the same as none. */
-const isEmpty = (value: unknown): boolean =>
+/** The program itself writes `false`, `null` and empty objects, which mean the same as no value. */
+const isUnset = (value: unknown): boolean =>
   value === undefined ||
   value === null ||
   value === false ||
   (typeof value === 'object' && Object.keys(value).length === 0)
 
-function pick(file: JsonObject, { keys, within }: ObeyedValues): Picked {
+function readProtectedValues(file: JsonObject, { keys, within }: ProtectedValues): ValuesByObject {
   const own = (object: JsonObject): JsonObject =>
-    Object.fromEntries(keys.flatMap((key) => (isEmpty(object[key]) ? [] : [[key, object[key]]])))
+    Object.fromEntries(keys.flatMap((key) => (isUnset(object[key]) ? [] : [[key, object[key]]])))
   const inner = within.flatMap((name) => {
     const objects = file[name]
     return isObject(objects) ? Object.entries(objects).map(([key, value]) => [`${name}/${key}`, value] as const) : []
@@ -93,16 +98,19 @@ function pick(file: JsonObject, { keys, within }: ObeyedValues): Picked {
   return Object.fromEntries(all.flatMap(([name, value]) => (isObject(value) ? [[name, own(value)]] : [])))
 }
 
-function changedKeys(before: Picked, now: Picked): string[] {
+function findChangedKeys(originalValues: ValuesByObject, now: ValuesByObject): string[] {
   const changed = Object.entries(now).flatMap(([name, values]) => {
-    const old = before[name] ?? {}
+    const old = originalValues[name] ?? {}
     const keys = new Set([...Object.keys(old), ...Object.keys(values)])
     return [...keys].filter((key) => JSON.stringify(old[key]) !== JSON.stringify(values[key]))
   })
   return [...new Set(changed)]
 }
 
-function putBack(file: JsonObject, { keys, within, before }: NonNullable<Snapshot['obeyed']>): JsonObject {
+function restoreValues(
+  file: JsonObject,
+  { keys, within, originalValues }: NonNullable<Snapshot['protectedValues']>,
+): JsonObject {
   const repair = (object: JsonObject, old: JsonObject = {}): JsonObject => {
     const others = Object.entries(object).filter(([key]) => !keys.includes(key))
     return { ...Object.fromEntries(others), ...old }
@@ -112,9 +120,9 @@ function putBack(file: JsonObject, { keys, within, before }: NonNullable<Snapsho
     if (!isObject(objects)) return []
     const repaired = Object.entries(objects).map(([key, value]) => [
       key,
-      isObject(value) ? repair(value, before[`${name}/${key}`]) : value,
+      isObject(value) ? repair(value, originalValues[`${name}/${key}`]) : value,
     ])
     return [[name, Object.fromEntries(repaired)]]
   })
-  return { ...repair(file, before['']), ...Object.fromEntries(inner) }
+  return { ...repair(file, originalValues['']), ...Object.fromEntries(inner) }
 }

@@ -173,7 +173,7 @@ type ShownPlaces = { readonly home: string; readonly cwd: string; readonly shown
 /** Of which every program sees all: a folder of Ralph may lie in one of them. */
 const programRoots = ['/usr', '/opt', '/nix', '/snap']
 
-/** The agent program's own state, made where it is missing; its settings can only be read, since the user's own sessions obey them. */
+/** The agent program's own state, made where it is missing; its settings can only be read, since they take effect in the user's own sessions. */
 async function driverPlaces({ driver, env, cwd }: PlacesRequest, home: string) {
   const absolute = (paths: readonly string[] = []) => paths.map((path) => resolve(home, path))
   const writable = absolute(driver?.state?.(env))
@@ -183,11 +183,11 @@ async function driverPlaces({ driver, env, cwd }: PlacesRequest, home: string) {
 }
 
 /** An empty one would hide `.env` of the home folder from the program; Ralph removes a new one after the attempt. */
-export const isNeverMade = (path: string): boolean => path.endsWith('/.env')
+export const mustNotCreate = (path: string): boolean => path.endsWith('/.env')
 
 /** A program that was never used has to make what it keeps, and cannot do so in a home folder that is not there. */
 async function makeState(path: string): Promise<void> {
-  if (exists(path) || isNeverMade(path)) return
+  if (exists(path) || mustNotCreate(path)) return
   if (!/\.(?:json|toml|md)$/.test(path)) return createPrivateFolder(path)
   await createFolder(dirname(path))
   await writeNewFile(path, path.endsWith('.json') ? '{}\n' : '')

@@ -60,9 +60,9 @@ export async function removePlanted(before: string): Promise<string[]> {
   const planted: string[] = []
   for (const folder of [...known].filter((path) => path.endsWith('/'))) {
     const paths = (await listFolder(folder)).map((name) => join(folder, name)).filter((path) => !known.has(path))
-    const obeyed = paths.filter((each) => basename(each) === 'commondir' || each.endsWith('.lock'))
+    const harmful = paths.filter((each) => basename(each) === 'commondir' || each.endsWith('.lock'))
     const links = (await findLinks(folder.slice(0, -1))).filter((path) => !known.has(describeLink(path)))
-    for (const path of new Set([...obeyed, ...links])) {
+    for (const path of new Set([...harmful, ...links])) {
       await removeFolder(path).catch(() => {})
       planted.push(path)
     }

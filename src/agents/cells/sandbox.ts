@@ -21,7 +21,7 @@ import { openNetwork, pinRules, type CellNetwork, type NetworkReport } from './c
 import type { Rule } from './network/allow-list.ts'
 import { findPlaces, homeFolder, resolveReportFolder } from './places.ts'
 
-export type Confined = {
+export type ConfinedProgram = {
   /** Names the state that its program may write. None for checks and hooks. */
   readonly driver?: Driver | undefined
   readonly folder: string
@@ -38,11 +38,11 @@ export type Confined = {
 export interface Sandbox {
   readonly kind: Cell['kind']
   /** The same program inside. Also called for an attempt that is joined: its network is served again. */
-  readonly around: (program: Command, place: Confined) => Promise<Command>
+  readonly around: (program: Command, place: ConfinedProgram) => Promise<Command>
   /** Asked while the attempt runs: whether it wrote more than the limit of the cell. */
   readonly isDiskOver: (folder: string) => boolean
   /** Call it after the attempt: removes its private files and closes its network. */
-  readonly clear: (place: Pick<Confined, 'folder' | 'sprintDir' | 'onNote'>) => Promise<WallsUse>
+  readonly clear: (place: Pick<ConfinedProgram, 'folder' | 'sprintDir' | 'onNote'>) => Promise<WallsUse>
 }
 
 /** Of a program that runs as the user. */

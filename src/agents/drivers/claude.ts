@@ -81,7 +81,7 @@ export const claude: Driver = {
   ],
   state: ({ CLAUDE_CONFIG_DIR: own }) => (own ? [own] : ['.claude', '.claude.json']),
   settings: ({ CLAUDE_CONFIG_DIR: own = '.claude' }) => executedFiles.map((name) => `${own}/${name}`),
-  obeyed: ({ CLAUDE_CONFIG_DIR: own }) => ({
+  protectedValues: ({ CLAUDE_CONFIG_DIR: own }) => ({
     file: own ? `${own}/.claude.json` : '.claude.json',
     keys: [
       'mcpServers',

@@ -44,7 +44,7 @@ export type KeyUse = {
 }
 
 /** In a JSON file: absolute, or relative to the home folder. */
-export type ObeyedValues = {
+export type ProtectedValues = {
   readonly file: string
   readonly keys: readonly string[]
   /** Objects of the file whose every value may have the same keys. */
@@ -65,10 +65,10 @@ export interface Driver {
   readonly command: (spec: RunSpec) => Invocation
   /** State and login files that the program must be able to write: absolute paths, or relative to the home folder. */
   readonly state?: (env: Readonly<Record<string, string>>) => readonly string[]
-  /** Settings within its state that later sessions of the user obey, so that an agent in a cell can only read them. */
+  /** Settings within its state that take effect in later sessions of the user, so that an agent in a cell can only read them. */
   readonly settings?: (env: Readonly<Record<string, string>>) => readonly string[]
-  /** Values that later sessions of the user obey, in a file that the program itself must be able to write. */
-  readonly obeyed?: (env: Readonly<Record<string, string>>) => ObeyedValues
+  /** Values that take effect in later sessions of the user, in a file that the program itself must be able to write. */
+  readonly protectedValues?: (env: Readonly<Record<string, string>>) => ProtectedValues
   /** How it sends the key of its model, so that Ralph can hold the key; undefined for a login that Ralph cannot hold. */
   readonly keys?: (
     env: Readonly<Record<string, string>>,

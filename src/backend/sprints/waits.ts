@@ -7,7 +7,7 @@ import { agentTransaction, readSprintRow, type AgentTransaction } from '../fleet
 import { dispatchNext } from './dispatch.ts'
 import { applyFact } from './facts.ts'
 
-/** Ends a wait that is open; the caller dispatches what comes next. */
+/** Marks an open wait as done and applies `wait-ended`. The caller dispatches what comes next. */
 export async function endWait(
   t: AgentTransaction,
   sprint: SprintRow,
@@ -20,36 +20,38 @@ export async function endWait(
   return applyFact(t, sprint, { id: `wait:${id}`, fact })
 }
 
-/** Ends what a parked sprint waits for; the caller dispatches what comes next. */
+/** Ends all open waits of a sprint. The caller dispatches what comes next. */
 export async function endOpenWaits(t: AgentTransaction, sprint: SprintRow): Promise<SprintRow> {
-  const isOpen = and(eq(sprintOrders.sprintId, sprint.id), sql`type = 'wait' and status = 'open'`)
+  const openWaitFilter = and(eq(sprintOrders.sprintId, sprint.id), sql`type = 'wait' and status = 'open'`)
   let ended = sprint
-  for (const order of await t.tx.db.select().from(sprintOrders).where(isOpen)) ended = await endWait(t, ended, order)
+  for (const order of await t.tx.db.select().from(sprintOrders).where(openWaitFilter))
+    ended = await endWait(t, ended, order)
   return ended
 }
 
-const budgetReasons = formatBudgetReason('%')
+/** Matches the reason of every budget, for LIKE. */
+const budgetReasonPattern = formatBudgetReason('%')
 
-/** A budget was raised or removed: dispatches the agents that wait for one. Those whose budget is still spent park again. */
+/** Call it after a budget was raised or removed. Retries the sprints and prompts that a budget parked; those still over budget park again. */
 export async function retryBudgetWaits(fleet: Fleet): Promise<void> {
   const { rows } = await fleet.database.db.execute<{ id: string }>(sql`
-    select agent_id as id from sprint where status = 'parked' and progress->'parked'->>'reason' like ${budgetReasons}
+    select agent_id as id from sprint where status = 'parked' and progress->'parked'->>'reason' like ${budgetReasonPattern}
     union select agent_id from agent_prompt
-      where status = 'parked' and sprint_id is null and error like ${budgetReasons}`)
-  for (const { id } of rows) await agentTransaction(fleet, id, retryAgent)
+      where status = 'parked' and sprint_id is null and error like ${budgetReasonPattern}`)
+  for (const { id } of rows) await agentTransaction(fleet, id, retryParkedWork)
 }
 
-async function retryAgent(t: AgentTransaction): Promise<void> {
-  const isPrompt = sql`sprint_id is null and status = 'parked' and error like ${budgetReasons}`
+async function retryParkedWork(t: AgentTransaction): Promise<void> {
+  const parkedPromptFilter = sql`sprint_id is null and status = 'parked' and error like ${budgetReasonPattern}`
   await t.tx.db
     .update(agentPrompts)
     .set({ notBefore: t.fleet.clock.now() })
-    .where(and(eq(agentPrompts.agentId, t.agent.id), isPrompt))
-  const isParked = sql`status = 'parked' and progress->'parked'->>'reason' like ${budgetReasons}`
+    .where(and(eq(agentPrompts.agentId, t.agent.id), parkedPromptFilter))
+  const parkedSprintFilter = sql`status = 'parked' and progress->'parked'->>'reason' like ${budgetReasonPattern}`
   const parked = await t.tx.db
     .select({ id: sprints.id })
     .from(sprints)
-    .where(and(eq(sprints.agentId, t.agent.id), isParked))
+    .where(and(eq(sprints.agentId, t.agent.id), parkedSprintFilter))
   for (const { id } of parked) await endOpenWaits(t, await readSprintRow(t, id))
   await dispatchNext(t)
 }

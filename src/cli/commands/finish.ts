@@ -133,14 +133,14 @@ async function askTarget(todo: readonly FinishableWork[], io: Io): Promise<Commi
   return (await askYesOrNo(`Commit this on ${where}?`, io)) === 'yes' ? { kind: 'head' } : undefined
 }
 
-type Finished = {
+type FinishResult = {
   readonly sprint: FoundSprint
   readonly target: CommitTarget | undefined
   readonly todo: readonly FinishableWork[]
   readonly committed: readonly CommittedWork[]
 }
 
-function endLines({ sprint, target, todo, committed }: Finished, io: Io): string[] {
+function endLines({ sprint, target, todo, committed }: FinishResult, io: Io): string[] {
   if (todo.length === 0) return []
   if (target === undefined)
     return [`nothing was committed; commit with: ralph finish ${sprint.name} --commit, or --branch NAME`]

@@ -15,7 +15,7 @@ import { sprintEventsFolder } from '../../storage/state/sprint-folder.ts'
 import { readSprintOwner } from '../../storage/state/sprint-lock.ts'
 
 const pollIntervalMs = 250
-/** Polls of the files per poll of the lock. */
+/** The watcher checks the lock once per this many polls. */
 const pollsPerOwnerCheck = 4
 
 export type WatchOptions = {
@@ -23,7 +23,7 @@ export type WatchOptions = {
   readonly progress: Progress
   readonly show: (event: LoggedEvent) => void
   readonly onProgress: (progress: Progress) => void
-  /** The number of the last event that the caller knows; by default, the watcher starts with the running attempts. */
+  /** The number of the last event that the caller knows; by default, the watcher starts at the beginning of the running attempts. */
   readonly after?: number | undefined
   /** Ends the watcher, never the sprint. */
   readonly signal: AbortSignal
@@ -31,23 +31,23 @@ export type WatchOptions = {
 
 export type WatchResult = { readonly progress: Progress; readonly owner: 'gone' | 'running' }
 
-/** Shows a sprint that another process runs until that process is gone or the watcher exits. Only reads. */
-export async function watchSprint(watching: WatchOptions): Promise<WatchResult> {
-  const { sprintDir, show, onProgress, signal, after } = watching
+/** Follows the sprint of another process until that process exits or `signal` aborts. Only reads. */
+export async function watchSprint(options: WatchOptions): Promise<WatchResult> {
+  const { sprintDir, show, onProgress, signal, after } = options
   const journal = createJournalReader(sprintDir, 'last')
   const events = new EventReader(sprintEventsFolder(sprintDir), after)
-  const skip = after === undefined ? createHistoryFilter(watching.progress) : keepAll
-  let { progress } = watching
-  const look = async () => {
+  const selectNew = after === undefined ? createHistoryFilter(options.progress) : keepAll
+  let { progress } = options
+  const poll = async () => {
     // Before the journal: the progress is then at least as new as the events.
-    const records = skip(await events.read())
-    for (const record of await journal.look()) progress = applyRecord(progress, record)?.progress ?? progress
+    const records = selectNew(await events.read())
+    for (const record of await journal.readNew()) progress = applyRecord(progress, record)?.progress ?? progress
     onProgress(progress)
     for (const { event } of records) show(event)
   }
-  for (let looks = 1; !signal.aborted; looks++) {
-    const isGone = looks % pollsPerOwnerCheck === 0 && isSprintOwnerGone(sprintDir, progress)
-    await look()
+  for (let polls = 1; !signal.aborted; polls++) {
+    const isGone = polls % pollsPerOwnerCheck === 0 && isSprintOwnerGone(sprintDir, progress)
+    await poll()
     if (isGone) return { progress, owner: 'gone' }
     await sleep(pollIntervalMs, undefined, { signal }).catch(() => {})
   }
@@ -56,18 +56,18 @@ export async function watchSprint(watching: WatchOptions): Promise<WatchResult> 
 
 const keepAll = (records: readonly EventRecord[]): readonly EventRecord[] => records
 
-/** Drops events before the start of the attempts that run in a progress, or up to that progress if none runs. */
+/** Drops events before the running attempts; if none runs, drops all that the progress already includes. */
 function createHistoryFilter({ rev, live }: Progress) {
   const running = new Set(
     live.filter(({ stage }) => stage === 'agent').map(({ number, attempt }) => `attempts/${number}-${attempt}`),
   )
   const isShown = (record: EventRecord) => (record.rev ?? 0) > rev || running.has(record.attempt ?? '')
-  let hasBegun = false
+  let hasReachedStart = false
   return (records: readonly EventRecord[]): readonly EventRecord[] => {
-    if (hasBegun) return records
+    if (hasReachedStart) return records
     const start = records.findIndex(isShown)
-    hasBegun = start !== -1
-    return hasBegun ? records.slice(start) : []
+    hasReachedStart = start !== -1
+    return hasReachedStart ? records.slice(start) : []
   }
 }
 
@@ -79,13 +79,17 @@ const isSprintOwnerGone = (sprintDir: string, { status }: Progress): boolean =>
   (status !== 'in-progress' || exists(join(stateFolder(sprintDir), '.lock')))
 
 /** Controls a run in another process through its request files. */
-export function createRemoteRun(sprintDir: string, say: (text: string) => void, now: () => number): SprintRun {
-  const showNoResponse = () =>
-    say('the process that runs the sprint does not respond; it will find the request when it continues')
+export function createRemoteRun(sprintDir: string, print: (text: string) => void, now: () => number): SprintRun {
+  const reportNoResponse = () =>
+    print('the process that runs the sprint does not respond; it will process the request when it resumes')
   return {
     send: (fact) => {
       const request = toRequest(fact)
-      if (request) postRequest(sprintDir, request, now()).then((taken) => taken || showNoResponse(), showNoResponse)
+      if (request)
+        postRequest(sprintDir, request, now()).then(
+          (wasAccepted) => wasAccepted || reportNoResponse(),
+          reportNoResponse,
+        )
     },
     done: new Promise(() => {}),
   }

@@ -18,7 +18,7 @@ export async function readHistory(sprintDir: string, page: HistoryPage): Promise
   const from = Math.max(1, before - page.size)
   const isWhole = from === 1 && before > last
   const records = isWhole
-    ? await createJournalReader(sprintDir, 'first').look()
+    ? await createJournalReader(sprintDir, 'first').readNew()
     : await readIterationRecords(sprintDir, { from, before })
   const history = foldHistory(records, records.length === 0 ? progress : undefined)
   if (!history || isWhole) return history

@@ -131,10 +131,10 @@ async function createAt(
   })
 }
 
-type Unfinished = { readonly sprintDir: string; readonly progress: Progress }
+type UnfinishedSprint = { readonly sprintDir: string; readonly progress: Progress }
 
 /** The last sprint of this project with the same goal that has not reached it. Its folder has the name of the goal. */
-async function findUnfinished(goal: string, io: Io): Promise<Unfinished | undefined> {
+async function findUnfinished(goal: string, io: Io): Promise<UnfinishedSprint | undefined> {
   const slug = slugFromGoal(goal)
   const named = (await listSprintFolders(io)).filter((dir) => {
     const name = dir.replace(/^.*[/\\](?:\d{4}-\d{2}-\d{2}_)?/, '')
@@ -151,7 +151,11 @@ const isSameGoal = (a: string, b: string): boolean => collapseSpace(a) === colla
 
 const collapseSpace = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()
 
-async function shouldResume({ sprintDir, progress }: Unfinished, request: SprintRequest, io: Io): Promise<boolean> {
+async function shouldResume(
+  { sprintDir, progress }: UnfinishedSprint,
+  request: SprintRequest,
+  io: Io,
+): Promise<boolean> {
   const name = await sprintName(sprintDir, io)
   const state = `${name} has this goal and is not finished (${progress.status}, iteration ${progress.stats.currentIteration})`
   if (request.again === undefined && request.json !== true && io.canAsk) {

@@ -6,7 +6,7 @@ import type { TerminalPaint } from '../io/paint.ts'
 /** Maximum number of listed items per phase. */
 const maxShownItems = 20
 
-/** One line per phase; the items of open phases follow. */
+/** One line per phase, followed by its unfinished items. */
 export function phaseLines(
   { phases = [] }: Progress,
   look: { readonly paint: TerminalPaint; readonly width: number },

@@ -6,7 +6,7 @@ import type { Workflow } from '../../contract/workflow.ts'
 import { checkAgents, checkModel } from './agent-choice.ts'
 import type { Compilation, DecodedFile } from '../resolve/compilation.ts'
 import type { Settings } from '../../contract/settings.ts'
-import { errorAt, type Parsed, warningAt, getRawValue } from '../parse/parse.ts'
+import { errorAt, type ParsedFile, warningAt, getRawValue } from '../parse/parse.ts'
 import { didYouMean } from '../parse/suggest.ts'
 
 /** Checks that need the sprint, its workflow and the user's settings together. */
@@ -77,7 +77,7 @@ function checkMode({ sprint, main, report }: Compilation): void {
     )
 }
 
-const isFieldSet = (parsed: Parsed, field: string): boolean => (getRawValue(parsed, [field]) ?? null) !== null
+const isFieldSet = (parsed: ParsedFile, field: string): boolean => (getRawValue(parsed, [field]) ?? null) !== null
 
 /** The old `config` duplicates newer fields; setting both is an error. */
 function checkConfig({ sprint, main, report }: Compilation): void {

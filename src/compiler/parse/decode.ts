@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Diagnostic, AddDiagnostic } from './diagnostics.ts'
 import { listFields } from './field-names.ts'
-import { getRawValue, type Parsed, type Path } from './parse.ts'
+import { getRawValue, type ParsedFile, type Path } from './parse.ts'
 import type { FileKind } from './problem-codes.ts'
 import { fieldName, type SchemaFinding, describeFinding } from './problems.ts'
 import { didYouMean } from './suggest.ts'
@@ -21,7 +21,7 @@ const maxRounds = 10
  * if nothing usable is left, and always after it has reported an error.
  */
 export function decodeFile<S extends z.ZodType>(
-  parsed: Parsed,
+  parsed: ParsedFile,
   { schema, file, report }: DecodeOptions<S>,
 ): z.output<S> | undefined {
   const patches = new Map<string, number>()
@@ -44,7 +44,7 @@ export function decodeFile<S extends z.ZodType>(
   return report(createTooManyProblems(parsed))
 }
 
-const createTooManyProblems = (parsed: Parsed): Diagnostic => ({
+const createTooManyProblems = (parsed: ParsedFile): Diagnostic => ({
   severity: 'error',
   code: 'TOO_MANY_PROBLEMS',
   message: 'This file has more problems than are listed here',
@@ -55,7 +55,7 @@ type UnknownField = SchemaFinding & { readonly issue: z.core.$ZodIssueUnrecogniz
 
 const isUnknownField = (finding: SchemaFinding): finding is UnknownField => finding.issue.code === 'unrecognized_keys'
 
-type DecodeContext = { readonly parsed: Parsed; readonly file: FileKind; readonly data: unknown }
+type DecodeContext = { readonly parsed: ParsedFile; readonly file: FileKind; readonly data: unknown }
 
 /** Fields of the seeds that we refuse instead of ignoring. */
 const refusedFields = new Map([['workflow:orchestration', 'let the agent plan its own steps with "mode: ralph"']])

@@ -9,7 +9,7 @@ export type { Path } from './yaml-value.ts'
 type TextWithin = { readonly text: string }
 
 /** A YAML file as plain data with the source position of each part. */
-export type Parsed = {
+export type ParsedFile = {
   readonly source: Source
   readonly value: unknown
   /** Locates the value at `path`, its key, or a text within it; falls back to the nearest enclosing value. */
@@ -17,7 +17,7 @@ export type Parsed = {
 }
 
 /** Returns the raw value at a path, before decoding. */
-export function getRawValue({ value }: Parsed, path: Path): unknown {
+export function getRawValue({ value }: ParsedFile, path: Path): unknown {
   let current = value
   for (const segment of path) {
     if (typeof current !== 'object' || current === null || !Object.hasOwn(current, segment)) return undefined
@@ -28,7 +28,7 @@ export function getRawValue({ value }: Parsed, path: Path): unknown {
 
 /** The place in a file that a diagnostic is about. */
 export type DiagnosticTarget = {
-  readonly parsed: Parsed
+  readonly parsed: ParsedFile
   readonly path: Path
   readonly part?: 'key' | 'value' | TextWithin
 }
@@ -47,7 +47,7 @@ export const warningAt = ({ parsed, path, part }: DiagnosticTarget, found: Diagn
   ...parsed.locate(path, part),
 })
 
-export type ParseResult = { readonly parsed?: Parsed; readonly diagnostics: readonly Diagnostic[] }
+export type ParseResult = { readonly parsed?: ParsedFile; readonly diagnostics: readonly Diagnostic[] }
 
 /** Parses one YAML document. `code` is the code of all syntax errors. */
 export function parseYaml(source: Source, code: ErrorCode): ParseResult {
@@ -61,7 +61,7 @@ export function parseYaml(source: Source, code: ErrorCode): ParseResult {
   if (troubles.length > 0) return fail(troubles)
   const { value, troubles: found, getOffset } = toValue(document)
   if (found.length > 0) return fail(found)
-  const locate: Parsed['locate'] = (path, part = 'value') => {
+  const locate: ParsedFile['locate'] = (path, part = 'value') => {
     if (typeof part === 'string') return lines.at(getOffset(path, part))
     const offset = getOffset(path, 'value')
     const inner = source.text.indexOf(part.text, offset)

@@ -4,11 +4,11 @@ import type { Workflow } from '../../contract/workflow.ts'
 import { unknownText } from '../parse/decode.ts'
 import type { AddDiagnostic } from '../parse/diagnostics.ts'
 import { checkId } from './check-id.ts'
-import { errorAt, type Parsed, warningAt, getRawValue } from '../parse/parse.ts'
+import { errorAt, type ParsedFile, warningAt, getRawValue } from '../parse/parse.ts'
 
 /** Checks a workflow without any other file. */
 export function checkWorkflow(
-  { value, parsed }: { readonly value: Workflow; readonly parsed: Parsed },
+  { value, parsed }: { readonly value: Workflow; readonly parsed: ParsedFile },
   report: AddDiagnostic,
 ): void {
   if (value.schemaVersion !== undefined && !/^[12](\.0)?$/.test(String(value.schemaVersion)))
@@ -22,7 +22,7 @@ export function checkWorkflow(
   else checkPhases(value, parsed, report)
 }
 
-function checkPrompts(value: Workflow, parsed: Parsed, report: AddDiagnostic): void {
+function checkPrompts(value: Workflow, parsed: ParsedFile, report: AddDiagnostic): void {
   const absent = [
     ...(value.goalPrompt === undefined ? ['goal-prompt'] : []),
     ...(value.reflectionPrompt === undefined ? ['reflection-prompt'] : []),
@@ -40,7 +40,7 @@ function checkPrompts(value: Workflow, parsed: Parsed, report: AddDiagnostic): v
   )
 }
 
-function checkPhases({ phases, goalPrompt }: Workflow, parsed: Parsed, report: AddDiagnostic): void {
+function checkPhases({ phases, goalPrompt }: Workflow, parsed: ParsedFile, report: AddDiagnostic): void {
   if (phases === undefined) {
     const hint = goalPrompt === undefined ? 'list them under "phases:"' : 'for a goal-driven workflow add "mode: ralph"'
     report(
@@ -61,7 +61,7 @@ function checkPhases({ phases, goalPrompt }: Workflow, parsed: Parsed, report: A
   }
 }
 
-type PhaseAt = { readonly parsed: Parsed; readonly index: number; readonly report: AddDiagnostic }
+type PhaseAt = { readonly parsed: ParsedFile; readonly index: number; readonly report: AddDiagnostic }
 
 function checkAction(phase: Phase, { parsed, index, report }: PhaseAt): void {
   const at = { parsed, path: ['phases', index] }

@@ -3,7 +3,7 @@ import type { Sprint } from '../../contract/sprint.ts'
 import type { Workflow } from '../../contract/workflow.ts'
 import type { Diagnostic, Source, AddDiagnostic } from '../parse/diagnostics.ts'
 import type { MergedSettings } from './merge-settings.ts'
-import type { Parsed } from '../parse/parse.ts'
+import type { ParsedFile } from '../parse/parse.ts'
 import type { WorkflowLibrary } from './resolve.ts'
 
 export type KnownAgent = {
@@ -36,7 +36,7 @@ export type CompileInput = {
 /** `progress` is absent if and only if a diagnostic is an error. */
 export type CompileResult = { readonly progress?: Progress; readonly diagnostics: readonly Diagnostic[] }
 
-export type DecodedFile<T> = { readonly value: T; readonly parsed: Parsed }
+export type DecodedFile<T> = { readonly value: T; readonly parsed: ParsedFile }
 
 /** Input of all stages after `resolve`. */
 export type Compilation = {

@@ -1,9 +1,9 @@
 import { isSameData } from './same-data.ts'
 import type { Sprint } from './sprint.ts'
-import type { Recompiled } from './way.ts'
+import type { RecompileResult } from './way.ts'
 
 /** Takes the `ralph` settings of a changed SPRINT.yaml and keeps their counters. */
-export function mergeLoopSettings(sprint: Sprint, compiled: Sprint): Recompiled {
+export function mergeLoopSettings(sprint: Sprint, compiled: Sprint): RecompileResult {
   const { way } = sprint
   const { idleCount, goalCompleteAttemptedAt } = way.ralph
   const ralph = {

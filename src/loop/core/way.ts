@@ -9,58 +9,58 @@ import type { JsonSchema } from './report-schema.ts'
 import type { Sprint } from './sprint.ts'
 
 /**
- * How a sprint works towards its end. A way decides what to work on, what to ask the agent and what its answer means;
+ * How a sprint reaches its goal. A way decides what to work on, what to ask the agent and what its answer means;
  * the loop owns attempts, checks, hooks and limits and asks the way of the sprint for the rest.
  */
 export type Way = {
-  /** What starts or rests now; called after every fact of a run, so it must return nothing if nothing may start. */
+  /** Decides whether to start an iteration or to rest the sprint. Called after every fact of a run; returns no order if nothing may start. */
   readonly next: (sprint: Sprint, at: number) => Decision
   /** Prepares the state for a new run; `before` is the status in which the sprint rested. */
   readonly resume: (sprint: Sprint, at: number, before: SprintStatus) => Sprint
-  /** The iteration that runs, or that would start next; undefined if there is none. `mode` asks for another mode. */
+  /** The iteration that runs, or that would start next; undefined if there is none. `mode` overrides the mode. */
   readonly preview: (sprint: Sprint, mode?: Mode) => IterationPreview | undefined
   /** The prompt of an iteration, for a fresh context. */
   readonly prompt: (sprint: Sprint, iteration: PromptInput) => string
   /** Describes to the agent how to report. */
   readonly reporting: (input: Pick<PromptInput, 'notesFolder'>) => string
-  /** The form of the report, for agents that support structured output. */
+  /** The JSON Schema of the report, for agents that support structured output. */
   readonly reportSchema: JsonSchema
-  /** What the checks and the reviewer judge: the goal, or what was asked for. */
+  /** What the checks and the reviewer judge: the goal, or what the user asked for. */
   readonly purpose: (sprint: Sprint) => string
   /** Whether `read` needs the lock of the notes folder. */
   readonly usesLock: boolean
   /** Whether iterations that change nothing count against limits.no-progress. */
   readonly countsIdleIterations: boolean
-  /** Reads the report of a turn that ended well. */
+  /** Reads the report of a successful turn. */
   readonly read: (message: AgentMessage, prompt: string, sprint: Sprint) => AttemptEnd
   /** Applies a report; undefined if it is not a report of this way. The checks and hooks follow. */
   readonly onReport: (sprint: Sprint, live: LiveIteration, end: AttemptEnd, at: number) => IterationChange | undefined
-  /** Decides how to end when no attempt follows a failed one. */
-  readonly onGivenUp: (sprint: Sprint, live: LiveIteration, failure: GivenUp) => GivenUpEnd
-  /** Applies the end of an iteration, whose receipt is written, to the work. */
+  /** Decides whether the iteration or the run ends when no retry follows a failed attempt. */
+  readonly onRetriesExhausted: (sprint: Sprint, live: LiveIteration, failure: ExhaustedRetries) => ExhaustedRetriesEnd
+  /** Updates the work after an iteration, whose receipt is already written. */
   readonly onEnded: (sprint: Sprint, live: LiveIteration, at: number, pause?: Pause) => Decision
   /** Applies a changed SPRINT.yaml to the state of the way; the plan is already the new one. */
-  readonly recompile: (sprint: Sprint, compiled: Sprint, at: number) => Recompiled
-  /** Agents that may work on it: first choice, then fallbacks. */
+  readonly recompile: (sprint: Sprint, compiled: Sprint, at: number) => RecompileResult
+  /** Agents that may do the work: first choice, then fallbacks. */
   readonly agents: (sprint: Sprint, work: WorkRef | undefined) => readonly string[]
-  /** The model for an iteration; undefined: the one of the sprint. */
+  /** The model for an iteration; undefined means the sprint's model. */
   readonly model: (sprint: Sprint, live: LiveIteration) => string | undefined
   /** Plans another attempt after a failure; `by-policy`: the table of policies decides. */
   readonly retry: (sprint: Sprint, live: LiveIteration, end: FailedEnd, at: number) => RetryPlan
-  /** Until when a waiting iteration waits, apart from usage limits. */
+  /** When a waiting iteration may continue, apart from usage limits. */
   readonly waitsUntil: (sprint: Sprint, live: LiveIteration) => number | undefined
   /** Steps that are still open when the claim is accepted. */
   readonly openSteps: (sprint: Sprint) => string[]
   /** Applies an edit of the steps in PROGRESS.yaml; absent: the way has no such steps. */
-  readonly editStep?: (sprint: Sprint, edit: StepEdit, moment: EditMoment) => Sprint
-  /** Scripts that run after the agent and the checks and can refuse the work; absent: the way has none. */
+  readonly editStep?: (sprint: Sprint, edit: StepEdit, moment: EditContext) => Sprint
+  /** Scripts that run after the agent and the checks and can reject the work; absent: the way has none. */
   readonly gate?: GateRules
 }
 
 export type GateRules = {
   /** The script of the iteration's work and how often it ran. */
   readonly find: (sprint: Sprint, work: WorkRef) => Gate | undefined
-  /** Starts the gate; undefined if none is due. */
+  /** Starts the gate; undefined if there is none to run. */
   readonly start: (sprint: Sprint, live: LiveIteration) => Decision | undefined
   /** Applies the result. The hooks follow. */
   readonly onEnded: (
@@ -91,7 +91,7 @@ export type PromptSources = {
 
 /** What to send to the agent in one attempt, and how to read its answer. */
 export type AttemptPrompt = PromptText & {
-  /** Reads the answer of a turn that ended well. */
+  /** Reads the answer of a successful turn. */
   readonly read: (message: AgentMessage) => AttemptEnd
 }
 
@@ -104,7 +104,7 @@ export type PromptText = {
   readonly form?: JsonSchema
 }
 
-/** State of the notes folder after the agent's turn. */
+/** State of the lock in the notes folder after the agent's turn. */
 export type LockState =
   | { readonly exists: true }
   /** `outcome` and `text`: what the agent wrote before it deleted the lock. */
@@ -115,7 +115,7 @@ export type AgentMessage = FinalMessage & { readonly lock?: LockState }
 export type FailedEnd = Extract<AttemptEnd, { kind: 'failed' }>
 
 /** `count`: consecutive failures of this class. `random`: in [0, 1), for jitter. */
-export type GivenUp = {
+export type ExhaustedRetries = {
   readonly cause: 'no-report' | 'failed-attempt'
   readonly class: FailureClass
   readonly reason: string
@@ -130,8 +130,8 @@ export type IterationChange = {
   readonly orders: readonly Order[]
 }
 
-/** Either the iteration ends without hooks, and the next one starts no sooner than `pauseUntil`, or the sprint rests. */
-export type GivenUpEnd =
+/** Either the iteration ends without hooks, and the next one starts no sooner than `pauseUntil`, or the run ends. */
+export type ExhaustedRetriesEnd =
   | {
       readonly ends: 'iteration'
       readonly sprint: Sprint
@@ -143,9 +143,9 @@ export type GivenUpEnd =
 /** Delay before the first attempt of an iteration. */
 export type Pause = { readonly ms: number; readonly reason: string }
 
-export type Recompiled = {
+export type RecompileResult = {
   readonly sprint: Sprint
-  /** Descriptions of what changed. */
+  /** What changed, in words for the user. */
   readonly changes: readonly string[]
 }
 
@@ -153,4 +153,4 @@ export type RetryPlan = { readonly sprint: Sprint; readonly until: number } | un
 
 export type StepEdit = Exclude<Edit, { kind: 'pause' | 'needs-human' }>
 
-export type EditMoment = { readonly at: number; readonly iteration: number }
+export type EditContext = { readonly at: number; readonly iteration: number }

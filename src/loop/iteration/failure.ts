@@ -9,7 +9,7 @@ import { parking, getRetryDelay, getPolicy, getEarliestStart } from '../core/pol
 import { openQuestion } from '../core/question.ts'
 import { scheduleRest, isEnding, restSprint, restOnRequest } from '../core/rest.ts'
 import { setHistory, setRun, type Sprint } from '../core/sprint.ts'
-import type { FailedEnd, GivenUpEnd } from '../core/way.ts'
+import type { FailedEnd, ExhaustedRetriesEnd } from '../core/way.ts'
 import { getWay } from '../ways/registry.ts'
 
 type FailedAttemptFact = Extract<Fact, { type: 'attempt-ended' }>
@@ -25,7 +25,7 @@ export function onMalformed(sprint: Sprint, live: LiveIteration, end: MalformedE
   const { failure: before } = sprint.run ?? {}
   const failure = { class: 'protocol', reason, count: (before?.class === 'protocol' ? before.count : 0) + 1 } as const
   const { at, random } = fact
-  const givenUp = getWay(sprint).onGivenUp(setRun(noted, { failure }), live, {
+  const givenUp = getWay(sprint).onRetriesExhausted(setRun(noted, { failure }), live, {
     cause: 'no-report',
     ...failure,
     at,
@@ -34,7 +34,7 @@ export function onMalformed(sprint: Sprint, live: LiveIteration, end: MalformedE
   return andThen([createAttemptFailed(live, failure, at)], endGivenUp(givenUp, at))
 }
 
-const endGivenUp = (end: GivenUpEnd, at: number): Decision =>
+const endGivenUp = (end: ExhaustedRetriesEnd, at: number): Decision =>
   end.ends === 'run' ? end.decision : endWithoutHooks(end.sprint, end.live, at, end.pauseUntil)
 
 /** The sprint is running, has budget left, and has not failed too often. */
@@ -89,7 +89,7 @@ export function onFailed(sprint: Sprint, live: LiveIteration, end: FailedEnd, fa
     return andThen([failedEvent, questionAsked], scheduleRest(asking, { status: 'needs-human', reason: end.reason }))
   }
   const { at, random } = fact
-  const givenUp = getWay(sprint).onGivenUp(failed, live, { cause: 'failed-attempt', ...failure, at, random })
+  const givenUp = getWay(sprint).onRetriesExhausted(failed, live, { cause: 'failed-attempt', ...failure, at, random })
   return andThen([failedEvent], endGivenUp(givenUp, at))
 }
 

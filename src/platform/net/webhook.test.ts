@@ -10,7 +10,7 @@ import { postWebhook } from './webhook.ts'
 
 const { key, cert } = createTestCertificate()
 
-type Received = {
+type ReceivedRequest = {
   readonly method?: string
   readonly url?: string
   readonly headers: IncomingHttpHeaders
@@ -19,7 +19,7 @@ type Received = {
 
 /** An https server, and the requests that it received. */
 async function startReceiver(answer: RequestListener = (_, response) => response.end('thanks')) {
-  const received: Received[] = []
+  const received: ReceivedRequest[] = []
   const server = createServer({ key, cert }, (request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))

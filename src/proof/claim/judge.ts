@@ -8,7 +8,7 @@ import type { CheckRecord } from './record.ts'
 import type { CheckRun } from './run-check.ts'
 
 /** One run of a check, compared with its baseline. */
-export type Judged = {
+export type Judgement = {
   /** Why it is red; undefined: green, and no test of the baseline is lost. */
   readonly problem?: string
   /** Absent where tests have no names. */
@@ -24,7 +24,7 @@ export type JudgeOptions = {
   readonly mayChange: readonly string[]
 }
 
-export function judgeRun(record: CheckRecord, ended: CheckRun, options: JudgeOptions): Judged {
+export function judgeRun(record: CheckRecord, ended: CheckRun, options: JudgeOptions): Judgement {
   const { run, exitCode, killed, output } = ended
   const red = (run?.tests ?? []).filter(({ status }) => status === 'failed')
   if (killed !== undefined) return { problem: killed, red: [] }
@@ -52,7 +52,7 @@ function findProblem(run: TestRun | undefined, exitCode: number | null): string 
 }
 
 /** A red run whose red tests all passed when they were run again. */
-export const isFlaky = ({ tests }: Judged): boolean =>
+export const isFlaky = ({ tests }: Judgement): boolean =>
   tests !== undefined && tests.flaky.length > 0 && tests.stillRed.length + tests.newlyRed.length === 0
 
 function findLost(all: TestComparison, { missing }: TestComparison): string | undefined {

@@ -4,7 +4,7 @@ import type { Seal as SealRules } from '../../contract/settings.ts'
 import type { TestResult } from '../../contract/tests.ts'
 import type { Claim, Proof as OpenProof } from './open-proof.ts'
 import type { DependencyMount } from '../room/room.ts'
-import { isFlaky, judgeRun, type Judged } from './judge.ts'
+import { isFlaky, judgeRun, type Judgement } from './judge.ts'
 import type { CheckRecord } from './record.ts'
 import { findRedOnOldCode, gradeByHollowRun, type HollowGrade, type RedOnOldCode } from './red-first.ts'
 import { runCheck, type CheckPlace, type CheckRun } from './run-check.ts'
@@ -28,7 +28,7 @@ export type ProveRequest = {
 /** A check and its result before the first agent. */
 export type RecordedCheck = { readonly check: Check; readonly record: CheckRecord }
 
-export type JudgedCheck = RecordedCheck & { readonly ended: CheckRun; readonly judged: Judged }
+export type JudgedCheck = RecordedCheck & { readonly ended: CheckRun; readonly judged: Judgement }
 
 export type ProvedClaim = { readonly proof: Proof; readonly checks: readonly JudgedCheck[] }
 

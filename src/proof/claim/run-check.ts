@@ -168,12 +168,12 @@ async function prepare({ assets }: CheckPlace, { only }: CheckJob, outputFolder:
   return prepared
 }
 
-type Ended = Pick<CheckRun, 'exitCode' | 'output' | 'durationMs'> & {
+type CheckEnd = Pick<CheckRun, 'exitCode' | 'output' | 'durationMs'> & {
   readonly timedOut: boolean
   readonly flooded?: true
 }
 
-function describeEnd({ exitCode, output, durationMs, timedOut, flooded }: Ended, { timeout }: Check) {
+function describeEnd({ exitCode, output, durationMs, timedOut, flooded }: CheckEnd, { timeout }: Check) {
   const killed = timedOut ? `timed out after ${timeout / 1000} s` : flooded ? 'printed more than 1 GiB' : undefined
   return { exitCode, output, durationMs, ...(killed !== undefined && { killed }) }
 }

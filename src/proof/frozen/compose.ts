@@ -80,11 +80,11 @@ export async function composeTrees(own: OwnGit, trees: ClaimTrees, classifier: C
   }
 }
 
-type Exchanged = { readonly oldOnNew: TreeEntry; readonly newOnOld: TreeEntry }
+type EntryExchange = { readonly oldOnNew: TreeEntry; readonly newOnOld: TreeEntry }
 
 /** Source files with tests inside: the code of one side with the tests of the other. */
 async function exchangeInline(own: OwnGit, changes: readonly Change[], { isReleased }: Classifier) {
-  const exchanged = new Map<string, Exchanged>()
+  const exchanged = new Map<string, EntryExchange>()
   const candidates = changes.filter(({ path, kind }) => kind === 'source' && canHoldTests(path) && !isReleased(path))
   for (const { path, before, after } of candidates.slice(0, maxSources)) {
     const [old, now] = await Promise.all([readText(own, before), readText(own, after)])
@@ -124,7 +124,7 @@ function kindNow(classifier: Classifier, { path, before }: TreeChange): FrozenKi
   return kind === 'shadow' && before !== undefined ? 'source' : kind
 }
 
-type Merged = {
+type MergeResult = {
   readonly frozen: TreeEntry | undefined
   /** Also a new manifest: without it the tests of a new package would not run on the old code. */
   readonly old: TreeEntry | undefined
@@ -133,7 +133,7 @@ type Merged = {
 }
 
 /** The entry at a changed path of one tree. */
-function choose(side: Side, { kind, before, after }: Change, merged: Merged | undefined): TreeEntry | undefined {
+function choose(side: Side, { kind, before, after }: Change, merged: MergeResult | undefined): TreeEntry | undefined {
   switch (kind) {
     case 'drop':
     case 'setting':
@@ -154,7 +154,7 @@ function choose(side: Side, { kind, before, after }: Change, merged: Merged | un
 }
 
 async function mergeManifests(own: OwnGit, changes: readonly Change[], classifier: Classifier) {
-  const merged = new Map<string, Merged>()
+  const merged = new Map<string, MergeResult>()
   for (const { path, kind, before, after } of changes) {
     const rule = kind === 'keys' ? classifier.keys(path) : undefined
     if (rule === undefined) continue
@@ -186,7 +186,7 @@ function describeChanges(
   own: OwnGit,
   { baseline, claim }: ClaimTrees,
   changes: readonly Change[],
-  manifests: ReadonlyMap<string, Merged>,
+  manifests: ReadonlyMap<string, MergeResult>,
 ): FrozenChange[] {
   const words = ['diff-tree', '-p', '-r', '--no-renames', '--no-ext-diff', '--no-textconv', '--no-color']
   return changes.flatMap(({ path, kind, before, after }): FrozenChange[] => {

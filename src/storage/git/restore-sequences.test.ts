@@ -23,7 +23,11 @@ const firstSeed = Number(process.env['SEED'] ?? 1)
 const nestedFolders = ['sub', 'lib/two']
 
 /** What was on the disk at a checkpoint, and which repositories there were. */
-type Stored = { readonly disk: DiskState; readonly ignored: ReadonlySet<string>; readonly roots: readonly string[] }
+type StoredState = {
+  readonly disk: DiskState
+  readonly ignored: ReadonlySet<string>
+  readonly roots: readonly string[]
+}
 
 type Options = { readonly project: string; readonly sprintDir: string; readonly sprintId: string }
 
@@ -51,13 +55,13 @@ async function runTurns(project: string, random: Random, history: string[]): Pro
   createRandomProject(project, random)
   const options = { project, sprintDir: join(project, '.claude', 'sprints', 's'), sprintId: 's' }
   const workspace = await openWorkspace(options)
-  const stored: Stored[] = []
+  const stored: StoredState[] = []
   const store = async (make: () => Promise<unknown>) => {
     await make()
     stored.push(describe(options))
   }
   await store(workspace.start)
-  let restored: Stored | undefined
+  let restored: StoredState | undefined
   for (let turn = 0; turn < 10; turn++) {
     for (let edits = random.below(4); edits > 0; edits--) history.push(changeProject(project, random))
     if (random.chance(0.5)) {
@@ -82,8 +86,8 @@ async function tryRestore(
     stored,
     restored,
     at,
-  }: { readonly stored: readonly Stored[]; readonly restored: Stored | undefined; readonly at: number },
-): Promise<Stored | undefined> {
+  }: { readonly stored: readonly StoredState[]; readonly restored: StoredState | undefined; readonly at: number },
+): Promise<StoredState | undefined> {
   const { project } = options
   const before = describe(options)
   const users = readUserState(project)
@@ -113,7 +117,11 @@ async function tryRestore(
 /** Each file is still there, or is in the ref that holds the replaced files. */
 function assertNothingLost(
   options: Options,
-  { before, after, saved }: { readonly before: Stored; readonly after: DiskState; readonly saved: readonly string[] },
+  {
+    before,
+    after,
+    saved,
+  }: { readonly before: StoredState; readonly after: DiskState; readonly saved: readonly string[] },
 ): void {
   const kept = new Map<string, string>()
   for (const [number, root] of before.roots.entries()) {
@@ -128,7 +136,11 @@ function assertNothingLost(
 /** Every file of the checkpoint is there, byte for byte, and nothing that was stored since. */
 function assertRestored(
   options: Options,
-  { before, after, expected }: { readonly before: Stored; readonly after: DiskState; readonly expected: Stored },
+  {
+    before,
+    after,
+    expected,
+  }: { readonly before: StoredState; readonly after: DiskState; readonly expected: StoredState },
 ): void {
   /** In another repository than then, or in none. */
   const isElsewhere = (path: string) => {
@@ -146,10 +158,10 @@ function assertRestored(
   expect(extra.filter((path) => !path.startsWith('trees/'))).toEqual([])
 }
 
-const findRoot = ({ roots }: Stored, path: string): string | undefined =>
+const findRoot = ({ roots }: StoredState, path: string): string | undefined =>
   roots.filter((root) => root === '.' || path.startsWith(`${root}/`)).toSorted((a, b) => b.length - a.length)[0]
 
-function describe(options: Options): Stored {
+function describe(options: Options): StoredState {
   const { project } = options
   const disk = readDisk(project)
   // Ralph's store makes a project whose `.git` is gone still a repository.

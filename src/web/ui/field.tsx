@@ -5,7 +5,7 @@ import { classes } from './classes.ts'
 const box =
   'w-full rounded-md border border-line-strong aria-invalid:border-bad bg-bg px-2.5 py-1 leading-5 focus-visible:border-accent focus-visible:outline-1 focus-visible:-outline-offset-1 disabled:opacity-60 max-sm:text-[16px]'
 
-type Labelled = {
+type LabelProps = {
   readonly label: string
   readonly hint?: ReactNode
   /** Why the value is not valid; announced to screen readers as soon as it appears. */
@@ -20,10 +20,10 @@ export const TextInput = ({
   hideLabel,
   className,
   ...rest
-}: ComponentProps<'input'> & Labelled) => (
-  <Labelled label={label} hint={hint} problem={problem} hideLabel={hideLabel ?? false} className={className}>
+}: ComponentProps<'input'> & LabelProps) => (
+  <LabelledField label={label} hint={hint} problem={problem} hideLabel={hideLabel ?? false} className={className}>
     {(ids) => <input className={classes(box, 'h-7.5 max-sm:h-9')} {...ids} {...rest} />}
-  </Labelled>
+  </LabelledField>
 )
 
 export const Textarea = ({
@@ -33,21 +33,21 @@ export const Textarea = ({
   hideLabel,
   className,
   ...rest
-}: ComponentProps<'textarea'> & Labelled) => (
-  <Labelled label={label} hint={hint} problem={problem} hideLabel={hideLabel ?? false} className={className}>
+}: ComponentProps<'textarea'> & LabelProps) => (
+  <LabelledField label={label} hint={hint} problem={problem} hideLabel={hideLabel ?? false} className={className}>
     {(ids) => <textarea className={classes(box, 'resize-y py-1.5')} {...ids} {...rest} />}
-  </Labelled>
+  </LabelledField>
 )
 
 type SelectProps = Omit<ComponentProps<'select'>, 'onChange'> &
-  Labelled & {
+  LabelProps & {
     readonly options: readonly { readonly value: string; readonly label: string; readonly disabled?: boolean }[]
     readonly onChoose: (value: string) => void
   }
 
 /** The native select: works with every keyboard and phone. */
 export const Select = ({ label, hint, problem, hideLabel, className, options, onChoose, ...rest }: SelectProps) => (
-  <Labelled label={label} hint={hint} problem={problem} hideLabel={hideLabel ?? false} className={className}>
+  <LabelledField label={label} hint={hint} problem={problem} hideLabel={hideLabel ?? false} className={className}>
     {(ids) => (
       <span className="relative block">
         <select
@@ -65,15 +65,15 @@ export const Select = ({ label, hint, problem, hideLabel, className, options, on
         <ChevronDown aria-hidden className="pointer-events-none absolute inset-y-0 end-2 my-auto size-3.5 text-faint" />
       </span>
     )}
-  </Labelled>
+  </LabelledField>
 )
 
-type LabelledProps = Labelled & {
+type LabelledFieldProps = LabelProps & {
   readonly className?: string | undefined
   readonly children: (ids: { id: string; 'aria-describedby'?: string; 'aria-invalid'?: boolean }) => ReactNode
 }
 
-function Labelled({ label, hint, problem, hideLabel, className, children }: LabelledProps) {
+function LabelledField({ label, hint, problem, hideLabel, className, children }: LabelledFieldProps) {
   const id = useId()
   const hintId = `${id}-hint`
   const description = problem ?? hint

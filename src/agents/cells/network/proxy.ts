@@ -139,10 +139,10 @@ const hops = ['proxy-authorization', 'proxy-connection', 'connection', 'keep-ali
 const withoutHops = (headers: IncomingMessage['headers']): IncomingMessage['headers'] =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !hops.includes(name)))
 
-type Admitted = { readonly rule: Rule; readonly dial: () => Promise<Socket> }
+type Admission = { readonly rule: Rule; readonly dial: () => Promise<Socket> }
 
 /** Rejects with a Refusal if the host is not allowed. */
-async function admit(options: ProxyOptions, host: string, port: number): Promise<Admitted> {
+async function admit(options: ProxyOptions, host: string, port: number): Promise<Admission> {
   const decision = decide(options.rules, host, port)
   const visit = { host: plainHost(host), port }
   if (!decision.allowed) {

@@ -1,12 +1,12 @@
 import { stepId } from '../../../contract/ids.ts'
 import type { Step } from '../../../contract/progress.ts'
 import { setStats, type Sprint } from '../../core/sprint.ts'
-import type { EditMoment, StepEdit } from '../../core/way.ts'
+import type { EditContext, StepEdit } from '../../core/way.ts'
 import { getGoal, setGoal } from './goal-state.ts'
 import { isFreeStepId, nextStepNumber } from './step-ids.ts'
 
 /** Applies an outside edit to the steps as a three-way merge: it says what changed, and the sprint may have moved on since. */
-export function editStep(sprint: Sprint, edit: StepEdit, { at, iteration }: EditMoment): Sprint {
+export function editStep(sprint: Sprint, edit: StepEdit, { at, iteration }: EditContext): Sprint {
   const { dynamicSteps: steps } = getGoal(sprint)
   const { stats } = sprint
   switch (edit.kind) {

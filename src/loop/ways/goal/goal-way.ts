@@ -5,7 +5,7 @@ import { getEarliestStart, getRetryDelay, malformed } from '../../core/policy.ts
 import { findReport } from '../../core/read-report.ts'
 import { restSprint } from '../../core/rest.ts'
 import type { Sprint } from '../../core/sprint.ts'
-import type { GivenUp, GivenUpEnd, IterationPreview, Way } from '../../core/way.ts'
+import type { ExhaustedRetries, ExhaustedRetriesEnd, IterationPreview, Way } from '../../core/way.ts'
 import { editStep } from './edits.ts'
 import { buildGoalPrompt, goalReporting } from './goal-prompt.ts'
 import { goalForm, reportSchema } from './goal-report.ts'
@@ -29,7 +29,7 @@ export const goalWay: Way = {
   countsIdleIterations: true,
   read: (message, prompt) => findReport(goalForm, message, prompt),
   onReport: (sprint, live, end, at) => (end.kind === 'report' ? judgeReport(sprint, live, end.report, at) : undefined),
-  onGivenUp,
+  onRetriesExhausted,
   onEnded: (sprint, live, at, pause) => afterIteration(sprint, live, at, { chooseMode, pause }),
   recompile: mergeSteps,
   agents: ({ run }) => run?.agents ?? [],
@@ -60,7 +60,7 @@ export function previewGoal({ live, stats }: Sprint, choice: ModeChoice, chosenM
 }
 
 /** An iteration without a report counts; too many of them need a person. A failed iteration keeps its place for the next run. */
-function onGivenUp(sprint: Sprint, live: LiveIteration, failure: GivenUp): GivenUpEnd {
+function onRetriesExhausted(sprint: Sprint, live: LiveIteration, failure: ExhaustedRetries): ExhaustedRetriesEnd {
   const { reason, count, at, random } = failure
   if (failure.cause === 'failed-attempt') {
     const times = count > 1 ? `, ${count} times in a row` : ''

@@ -1,12 +1,12 @@
 import { stepId } from '../../../contract/ids.ts'
 import { setStats, type Sprint } from '../../core/sprint.ts'
-import type { Recompiled } from '../../core/way.ts'
+import type { RecompileResult } from '../../core/way.ts'
 import { mergeLoopSettings } from '../../core/loop-settings.ts'
 import { getGoal, setGoal } from './goal-state.ts'
 import { nextStepNumber } from './step-ids.ts'
 
 /** New steps in SPRINT.yaml become pending steps. */
-export function mergeSteps(before: Sprint, compiled: Sprint, at: number): Recompiled {
+export function mergeSteps(before: Sprint, compiled: Sprint, at: number): RecompileResult {
   const { sprint, changes } = mergeLoopSettings(before, compiled)
   const { dynamicSteps } = getGoal(sprint)
   const known = new Set(dynamicSteps.map((step) => step.prompt))

@@ -2,7 +2,7 @@ import type { CompiledPhase, CompiledStep, CompiledSubPhase, DependencyGraph } f
 import type { Sprint } from '../../core/sprint.ts'
 import { isSameData } from '../../core/same-data.ts'
 import { mergeLoopSettings } from '../../core/loop-settings.ts'
-import type { Recompiled } from '../../core/way.ts'
+import type { RecompileResult } from '../../core/way.ts'
 import { listPhases, setPhasesState } from './phases-state.ts'
 import { isFinished, type WorkUnit as Listed } from './units.ts'
 
@@ -10,7 +10,7 @@ import { isFinished, type WorkUnit as Listed } from './units.ts'
  * Matches phases, items and their parts by id. Finished ones stay as they are; the others take their new definition and keep
  * their state. Removed ones are dropped, unless they are history or still running.
  */
-export function mergePhases(before: Sprint, compiled: Sprint): Recompiled {
+export function mergePhases(before: Sprint, compiled: Sprint): RecompileResult {
   const { sprint, changes } = mergeLoopSettings(before, compiled)
   const { phases: fresh, dependencyGraph } = compiled.way.concurrent ? compiled.way : {}
   if (!fresh) return { sprint, changes }

@@ -3,7 +3,7 @@ import type { LiveIteration, SprintStatus } from '../../../contract/progress.ts'
 import { PhaseReport } from '../../../contract/report.ts'
 import { findReport, listFencedBlocks } from '../../core/read-report.ts'
 import type { Sprint } from '../../core/sprint.ts'
-import type { AgentMessage, GivenUp, GivenUpEnd, IterationPreview, Way } from '../../core/way.ts'
+import type { AgentMessage, ExhaustedRetries, ExhaustedRetriesEnd, IterationPreview, Way } from '../../core/way.ts'
 import type { AttemptEnd } from '../../core/fact.ts'
 import { choosePhaseModel, listPhaseAgents } from './agent-choice.ts'
 import { applyGateResult, findGate, startGateIfDue } from './gate.ts'
@@ -32,7 +32,7 @@ export const phasesWay: Way = {
   read: readPhaseReport,
   onReport: (sprint, live, end, at) =>
     end.kind === 'phase-report' ? onPhaseReport(sprint, live, end.report, at) : undefined,
-  onGivenUp: failIteration,
+  onRetriesExhausted: failIteration,
   onEnded: closeWork,
   recompile: mergePhases,
   agents: listPhaseAgents,
@@ -73,7 +73,7 @@ function readPhaseReport(message: AgentMessage, prompt: string, { plan }: Sprint
 }
 
 /** The iteration ends, and its work is retried or fails. */
-function failIteration(sprint: Sprint, live: LiveIteration, failure: GivenUp): GivenUpEnd {
+function failIteration(sprint: Sprint, live: LiveIteration, failure: ExhaustedRetries): ExhaustedRetriesEnd {
   const { reason, count } = failure
   if (failure.cause === 'no-report') {
     const error = { category: 'validation', text: reason } as const
