@@ -15,6 +15,7 @@ export type SprintTrace = {
 
 type OpenSpan = { readonly startedAt: number; readonly attributes: Attributes }
 type OpenAttempt = OpenSpan & {
+  readonly spanId: string
   readonly agent: string
   usage: Usage
   session: string | undefined
@@ -92,7 +93,8 @@ export class SprintTracer {
       'ralph.iteration': iteration,
       'ralph.attempt': attempt,
     }
-    const rest = { usage: noUsage, session: undefined, model: undefined, text: '' }
+    const spanId = attemptSpanId(this.#trace.sprint, iteration, attempt)
+    const rest = { spanId, usage: noUsage, session: undefined, model: undefined, text: '' }
     this.#attempts.set(attemptKey(iteration, attempt), { startedAt: at, attributes, agent, ...rest })
   }
 
@@ -105,11 +107,11 @@ export class SprintTracer {
     }
     if (event.kind === 'usage') open.usage = event.usage
     if (event.kind === 'text' && this.#telemetry.hasContent) open.text += event.text
-    if (event.kind === 'tool') this.#observeTool(event, { iteration, attempt, at })
+    if (event.kind === 'tool') this.#observeTool(event, { iteration, attempt, at, attemptSpanId: open.spanId })
     if (event.kind === 'terminal') this.#endAttempt({ iteration, attempt }, at, event.ok ? undefined : 'agent_error')
   }
 
-  #observeTool(tool: ToolEvent, { iteration, attempt, at }: Moment): void {
+  #observeTool(tool: ToolEvent, { iteration, attempt, at, attemptSpanId: parentSpanId }: Moment): void {
     const key = `tool ${iteration} ${attempt} ${tool.id}`
     if (tool.phase === 'start') return this.#begin(key, at, this.#toolAttributes(tool))
     const open = this.#open.get(key)
@@ -118,7 +120,7 @@ export class SprintTracer {
     this.#telemetry.recordSpan({
       traceId: this.#traceId,
       spanId: deriveSpanId(this.#trace.sprint, key),
-      parentSpanId: attemptSpanId(this.#trace.sprint, iteration, attempt),
+      parentSpanId,
       name: `execute_tool ${open.attributes['gen_ai.tool.name']}`,
       startedAt: open.startedAt,
       endedAt: at,
@@ -156,7 +158,7 @@ export class SprintTracer {
     const output = open.text && { 'gen_ai.output.messages': outputMessages(open.text) }
     this.#telemetry.recordSpan({
       traceId: this.#traceId,
-      spanId: attemptSpanId(this.#trace.sprint, iteration, attempt),
+      spanId: open.spanId,
       parentSpanId: iterationSpanId(this.#trace.sprint, iteration),
       name: `invoke_agent ${open.agent}`,
       startedAt: open.startedAt,
@@ -298,7 +300,12 @@ export class SprintTracer {
 
 type EventByType<Type extends SprintEvent['type']> = Extract<SprintEvent, { readonly type: Type }>
 type ToolEvent = Extract<AgentEvent, { readonly kind: 'tool' }>
-type Moment = { readonly iteration: number; readonly attempt: number; readonly at: number }
+type Moment = {
+  readonly iteration: number
+  readonly attempt: number
+  readonly at: number
+  readonly attemptSpanId: string
+}
 type EndedPart = {
   readonly key: string
   readonly name: string
