@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
-import { ralphProgram } from '../support/paths.ts'
+import { ralphProgram, root } from '../support/paths.ts'
 import { waitUntil } from './test-fleet.ts'
 
 /** A fleet of two machines by hand, with nothing but the commands of the guide, and the commands that look after it. */
@@ -21,13 +21,13 @@ afterAll(async () => {
 
 /** `ralph …` of a user whose home is a folder of its own. */
 function ralph(user: string, ...args: readonly string[]) {
+  return start(user, join(home, user), [ralphProgram, ...args])
+}
+
+function start(user: string, cwd: string, args: readonly string[]) {
   const folder = join(home, user)
   const env = { PATH: process.env['PATH'], HOME: folder, LANG: 'C.UTF-8', NO_COLOR: '1' }
-  const child = spawn(process.execPath, [ralphProgram, ...args], {
-    cwd: folder,
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const child = spawn(process.execPath, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
   started.push(child)
   const printed = { out: '', err: '' }
   child.stdout.on('data', (part: Buffer) => (printed.out += part.toString()))
@@ -50,8 +50,15 @@ it('is a fleet of two machines after five commands, and doctor, backup and resto
   const address = /Ralph runs at (\S+)/.exec(serve.printed.out)?.[1] ?? ''
   for (const user of ['first', 'second']) {
     const { out } = await ralph('operator', 'machine', 'token').ended
-    const [command = ''] = /agents-server join .*/.exec(out) ?? []
-    const machine = ralph(user, ...command.split(' '), '--name', user)
+    const [installed = '', checkout = '', image = ''] = out.split('\n').filter((line) => line.includes(' join '))
+    const [, command = ''] = /^ {2}ralph (agents-server join \S.* --run)$/.exec(installed) ?? []
+    expect([checkout, image]).toEqual([
+      `  node bin/cli/main.cjs ${command}`,
+      expect.stringMatching(/^ {2}docker run -d .* ralph-mode agents-server join /),
+    ])
+    const [, ...inCheckout] = `${checkout.trim()} --name ${user}`.split(' ')
+    const machine =
+      user === 'first' ? ralph(user, ...command.split(' '), '--name', user) : start(user, root, inCheckout)
     await prints(machine, /connected/)
     expect(machine.printed.out).toBe(`joined as "${user}"\n`)
   }

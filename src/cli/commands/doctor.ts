@@ -17,6 +17,7 @@ import type { Io } from '../io/io.ts'
 import { toOneLine } from '../../words/text.ts'
 import { createPaint } from '../io/paint.ts'
 import { printWrapped } from '../io/print-wrapped.ts'
+import { pluralize } from '../../words/counts.ts'
 import { displayPath } from '../io/display-path.ts'
 
 export const doctor = defineCommand({
@@ -171,7 +172,7 @@ function describeState(
   const runs = entries.filter(({ kind }) => kind === 'run').length + skipped.runs
   if (progress) {
     const records = entries.length + skipped.records
-    return `${progress.status}, iteration ${progress.stats.currentIteration}; ${records} records of ${runs} runs`
+    return `${progress.status}, iteration ${progress.stats.currentIteration}; ${pluralize(records, 'record')} of ${pluralize(runs, 'run')}`
   }
   if (!hasState) return `${shown?.status ?? 'unknown'} according to PROGRESS.yaml`
   return segments.length > 0 ? 'has a journal that cannot be read' : 'has no journal yet; the first run creates one'

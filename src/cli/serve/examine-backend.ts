@@ -2,7 +2,7 @@ import type { Client } from '../../client/client.ts'
 import { errorMessage, RalphError } from '../../contract/errors.ts'
 import type { Deployment } from '../../contract/fleet/operation-routes.ts'
 import { readServerCertificate } from '../../platform/net/trust.ts'
-import { formatBytes } from '../../words/counts.ts'
+import { formatBytes, pluralize } from '../../words/counts.ts'
 import { formatAge, formatHumanDuration } from '../../words/durations.ts'
 
 /** One line about a deployment. `hint` says what to do if it is not ok. */
@@ -130,7 +130,7 @@ function examineDatabase({ database }: Deployment): BackendObservation[] {
 function examineWork({ engine, machines, prompts }: Deployment): BackendObservation[] {
   const { connected, offline, pending } = machines
   const oldest = formatAge(prompts.oldestQueuedSeconds * 1000)
-  const tasks = `${engine.replicas} replicas, ${engine.waiting} tasks wait`
+  const tasks = `${pluralize(engine.replicas, 'replica')}, ${pluralize(engine.waiting, 'task')} waiting`
   const lines = `${connected} connected, ${offline} offline, ${pending} to approve`
   const queue = `${prompts.running} running, ${prompts.queued} queued, the oldest for ${oldest}`
   const isPrompt = prompts.oldestQueuedSeconds < oldPromptSeconds
