@@ -118,10 +118,11 @@ const attributes = ['', '* text=auto\n', '*.txt text eol=crlf\n', '* filter=evil
 export function createRandomProject(project: string, random: Random): void {
   mkdirSync(join(project, '.claude', 'sprints', 's'), { recursive: true })
   if (random.chance(0.9)) runGit(project, 'init', '--quiet')
-  for (const nested of ['sub', 'lib/two']) {
+  for (const nested of nestedFolders) {
     if (random.chance(existsSync(join(project, '.git')) ? 0.25 : 0.9)) initNested(project, nested, random)
   }
   for (let count = random.below(8); count > 0; count--) changeFile(project, random)
+  if (makeRoom(project, 'c/d.txt')) writeFileSync(join(project, 'c/d.txt'), 'd')
   if (!existsSync(join(project, '.git'))) return
   for (const name of ['core.autocrlf', 'core.safecrlf', 'core.protectNTFS']) {
     if (random.chance(0.3)) runGit(project, 'config', name, 'true')
@@ -146,6 +147,7 @@ function initNested(project: string, path: string, random: Random): void {
 /** What users and agents do to a project between two checkpoints. */
 export function changeProject(project: string, random: Random): string {
   const choice = random.next()
+  if (choice < 0.06) return changeShape(project, random, random.below(shapeCount))
   if (choice < 0.86) return changeFile(project, random)
   if (choice < 0.89 && existsSync(join(project, '.git'))) return commitEverything(project)
   if (choice < 0.91 && existsSync(join(project, '.git'))) {
@@ -154,7 +156,7 @@ export function changeProject(project: string, random: Random): string {
   }
   if (choice < 0.92 && existsSync(join(project, '.git'))) return loseCheckpoints(project, random)
   if (choice < 0.95) {
-    const nested = random.pick(['sub', 'lib/two'])
+    const nested = random.pick(nestedFolders)
     initNested(project, nested, random)
     return `init ${nested}`
   }
@@ -164,6 +166,94 @@ export function changeProject(project: string, random: Random): string {
     writeFileSync(join(project, name), text)
   }
   return name
+}
+
+/** Changes of what a path is, of the repositories and of what git looks at. The name is for the history of a failure. */
+const shapes: readonly (readonly [string, (project: string, random: Random) => void])[] = [
+  ['file in place of a folder', (project, random) => replaceFolder(project, random, 'file')],
+  ['link in place of a folder', (project, random) => replaceFolder(project, random, 'link')],
+  ['repository without a commit', (project) => createUnborn(project, 'sub')],
+  ['file in place of a repository', (project, random) => replaceRepository(project, random, 'file')],
+  ['link in place of a repository', (project, random) => replaceRepository(project, random, 'link')],
+  ['rm -rf a repository', (project, random) => replaceRepository(project, random)],
+  [
+    'rm -rf the .git of a repository',
+    (project, random) => rmSync(join(project, random.pick(nestedFolders), '.git'), { recursive: true, force: true }),
+  ],
+  ['submodule', addSubmodule],
+  ['worktree', addWorktree],
+  ['sparse checkout', (project) => void tryGit(project, 'sparse-checkout', 'set', '--no-cone', '/lib/')],
+  ['skip-worktree', (project) => void tryGit(project, 'update-index', '--skip-worktree', 'c/d.txt')],
+  [
+    'info/exclude',
+    (project, random) => {
+      if (isFolder(join(project, '.git', 'info')))
+        writeFileSync(join(project, '.git', 'info', 'exclude'), random.pick(['sub\n', '*.txt\n', '']))
+    },
+  ],
+]
+
+export const shapeCount = shapes.length
+
+/** `which` is a number below `shapeCount`. */
+export function changeShape(project: string, random: Random, which: number): string {
+  const [name, change] = shapes[which % shapeCount] ?? ['nothing', () => undefined]
+  change(project, random)
+  return name
+}
+
+export const nestedFolders = ['sub', 'lib/two'] as const
+
+function replaceFolder(project: string, random: Random, by: 'file' | 'link'): void {
+  const all = ['c', 'c/e', 'ignored', 'ignored/y', 'sub', 'sub/deep', 'lib', 'lib/two']
+  const folders = all.filter(
+    (path) => isReachable(project, path) && isFolder(join(project, path)) && !holdsRepository(project, path),
+  )
+  if (folders.length > 0) putInPlace(project, random.pick(folders), by)
+}
+
+/** The files of the repository and its history are gone; checkpoints have the files. */
+function replaceRepository(project: string, random: Random, by?: 'file' | 'link'): void {
+  const folders = nestedFolders.filter((path) => isReachable(project, path) && isFolder(join(project, path, '.git')))
+  if (folders.length > 0) putInPlace(project, random.pick(folders), by)
+}
+
+function putInPlace(project: string, path: string, by?: 'file' | 'link'): void {
+  rmSync(join(project, path), { recursive: true })
+  if (by === 'file') writeFileSync(join(project, path), 'a file now')
+  if (by === 'link') symlinkSync('..', join(project, path))
+}
+
+function createUnborn(project: string, path: string): void {
+  if (!isReachable(project, `${path}/x`) && existsItself(join(project, path))) return
+  rmSync(join(project, path, '.git'), { recursive: true, force: true })
+  mkdirSync(join(project, path), { recursive: true })
+  runGit(join(project, path), 'init', '--quiet')
+}
+
+/** Its git folder is in that of the project. */
+function addSubmodule(project: string): void {
+  if (!isReachable(project, 'sub/x') || !isFolder(join(project, 'sub', '.git')) || !isFolder(join(project, '.git')))
+    return
+  commitEverything(join(project, 'sub'))
+  tryGit(project, 'submodule', '--quiet', 'add', '--force', './sub', 'sub')
+  tryGit(project, 'submodule', '--quiet', 'absorbgitdirs', 'sub')
+}
+
+function addWorktree(project: string): void {
+  if (existsItself(join(project, 'trees')) || !isFolder(join(project, '.git')) || !hasCommit(project)) return
+  runGit(project, 'worktree', 'add', '--quiet', '--detach', 'trees/inner')
+}
+
+const existsItself = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined
+
+function tryGit(project: string, ...args: readonly string[]): boolean {
+  try {
+    if (isFolder(join(project, '.git'))) runGit(project, ...args)
+    return isFolder(join(project, '.git'))
+  } catch {
+    return false
+  }
 }
 
 /** Deletes what the repository has of the checkpoints, or the repository. */
@@ -200,7 +290,7 @@ function changeFile(project: string, random: Random): string {
 }
 
 /** False if a file or a link is where the path needs a folder. */
-const isReachable = (project: string, path: string): boolean => {
+export const isReachable = (project: string, path: string): boolean => {
   const parts = path.split('/')
   return parts.slice(1).every((_, number) => isFolder(bytes(project, parts.slice(0, number + 1).join('/'))))
 }
@@ -221,7 +311,7 @@ function makeRoom(project: string, path: string): boolean {
 }
 
 const holdsRepository = (project: string, path: string): boolean =>
-  ['sub', 'lib/two'].some(
+  nestedFolders.some(
     (nested) => existsSync(join(project, nested, '.git')) && (nested === path || nested.startsWith(`${path}/`)),
   )
 
@@ -235,14 +325,7 @@ function commitEverything(root: string): string {
   return 'commit'
 }
 
-function hasCommit(root: string): boolean {
-  try {
-    runGit(root, 'rev-parse', '--verify', 'HEAD')
-    return true
-  } catch {
-    return false
-  }
-}
+const hasCommit = (root: string): boolean => tryGit(root, 'rev-parse', '--verify', 'HEAD')
 
 /** Paths that git ignores at this moment and the user does not track. */
 export function listIgnored(root: string, paths: readonly string[], gitDir = join(root, '.git')): ReadonlySet<string> {

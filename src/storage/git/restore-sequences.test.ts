@@ -5,8 +5,11 @@ import { expect, it } from 'vitest'
 import { createRandom, deriveSeed, type Random } from '../../../test/simulation/random.ts'
 import {
   changeProject,
+  changeShape,
   createRandomProject,
+  isReachable,
   listIgnored,
+  nestedFolders,
   readDisk,
   readRef,
   runGit,
@@ -20,7 +23,6 @@ import { openWorkspace } from './workspace.ts'
 /** Sequences to try; all of them: npm run test:more -- restore */
 const count = Number(process.env['RESTORE_SEQUENCES'] ?? 6)
 const firstSeed = Number(process.env['SEED'] ?? 1)
-const nestedFolders = ['sub', 'lib/two']
 
 /** What was on the disk at a checkpoint, and which repositories there were. */
 type StoredState = {
@@ -44,13 +46,18 @@ async function runSequence(seed: number, history: string[]): Promise<void> {
   const random = createRandom(deriveSeed(seed, 'restore'))
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'ralph-test-')))
   try {
-    await runTurns(join(folder, 'project'), random, history)
+    await runTurns(join(folder, 'project'), random, { history, shapes: [2 * seed, 2 * seed + 1] })
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-async function runTurns(project: string, random: Random, history: string[]): Promise<void> {
+/** `shapes`: changes of the first turn, so that a sample of consecutive seeds contains each. */
+async function runTurns(
+  project: string,
+  random: Random,
+  { history, shapes }: { readonly history: string[]; readonly shapes: readonly number[] },
+): Promise<void> {
   mkdirSync(project)
   createRandomProject(project, random)
   const options = { project, sprintDir: join(project, '.claude', 'sprints', 's'), sprintId: 's' }
@@ -63,6 +70,7 @@ async function runTurns(project: string, random: Random, history: string[]): Pro
   await store(workspace.start)
   let restored: StoredState | undefined
   for (let turn = 0; turn < 10; turn++) {
+    if (turn === 0) history.push(...shapes.map((which) => changeShape(project, random, which)))
     for (let edits = random.below(4); edits > 0; edits--) history.push(changeProject(project, random))
     if (random.chance(0.5)) {
       history.push(`checkpoint ${stored.length}`)
@@ -166,7 +174,8 @@ function describe(options: Options): StoredState {
   const disk = readDisk(project)
   // Ralph's store makes a project whose `.git` is gone still a repository.
   const isRoot = (root: string) =>
-    existsSync(join(project, root, '.git')) || (root === '.' && existsSync(storeFolder(project, options)))
+    (existsSync(join(project, root, '.git')) && isReachable(project, `${root}/.git`)) ||
+    (root === '.' && existsSync(storeFolder(project, options)))
   const roots = ['.', ...nestedFolders].filter(isRoot)
   const paths = [...disk.keys()]
   const ignored = roots.flatMap((root) => {
