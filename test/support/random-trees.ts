@@ -10,6 +10,7 @@ import {
   rmSync,
   symlinkSync,
   writeFileSync,
+  type Stats,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Random } from '../simulation/random.ts'
@@ -28,7 +29,16 @@ export const runGit = (cwd: string, ...args: readonly string[]): string =>
 const bytes = (folder: string, path: string): Buffer =>
   Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(path, 'latin1')])
 
-const isFolder = (path: string | Buffer): boolean => lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+const isFolder = (path: string | Buffer): boolean => lstatIfExists(path)?.isDirectory() ?? false
+
+/** Undefined also for a path through a file. */
+function lstatIfExists(path: string | Buffer): Stats | undefined {
+  try {
+    return lstatSync(path)
+  } catch {
+    return undefined
+  }
+}
 
 /** Everything below a folder except git's and Ralph's own files. */
 export function readDisk(folder: string, below = ''): DiskState {
@@ -178,7 +188,10 @@ const shapes: readonly (readonly [string, (project: string, random: Random) => v
   ['rm -rf a repository', (project, random) => replaceRepository(project, random)],
   [
     'rm -rf the .git of a repository',
-    (project, random) => rmSync(join(project, random.pick(nestedFolders), '.git'), { recursive: true, force: true }),
+    (project, random) => {
+      const path = `${random.pick(nestedFolders)}/.git`
+      if (isReachable(project, path)) rmSync(join(project, path), { recursive: true, force: true })
+    },
   ],
   ['submodule', addSubmodule],
   ['worktree', addWorktree],
@@ -209,13 +222,15 @@ function replaceFolder(project: string, random: Random, by: 'file' | 'link'): vo
   const folders = all.filter(
     (path) => isReachable(project, path) && isFolder(join(project, path)) && !holdsRepository(project, path),
   )
-  if (folders.length > 0) putInPlace(project, random.pick(folders), by)
+  const [path, ...more] = folders
+  if (path !== undefined) putInPlace(project, random.pick([path, ...more]), by)
 }
 
 /** The files of the repository and its history are gone; checkpoints have the files. */
 function replaceRepository(project: string, random: Random, by?: 'file' | 'link'): void {
   const folders = nestedFolders.filter((path) => isReachable(project, path) && isFolder(join(project, path, '.git')))
-  if (folders.length > 0) putInPlace(project, random.pick(folders), by)
+  const [path, ...more] = folders
+  if (path !== undefined) putInPlace(project, random.pick([path, ...more]), by)
 }
 
 function putInPlace(project: string, path: string, by?: 'file' | 'link'): void {
@@ -245,7 +260,7 @@ function addWorktree(project: string): void {
   runGit(project, 'worktree', 'add', '--quiet', '--detach', 'trees/inner')
 }
 
-const existsItself = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined
+const existsItself = (path: string): boolean => lstatIfExists(path) !== undefined
 
 function tryGit(project: string, ...args: readonly string[]): boolean {
   try {

@@ -118,7 +118,7 @@ async function tryRestore(
     assertNothingLost(options, { before, after, saved: outcome.saved })
     return before
   }
-  expect(listDifferences(before.disk, after)).toEqual([])
+  assertNone('changed', listDifferences(before.disk, after))
   return undefined
 }
 
@@ -138,7 +138,7 @@ function assertNothingLost(
       kept.set(`${prefix}${path}`, file)
   }
   const lost = [...before.disk].filter(([path, file]) => after.get(path) !== file && kept.get(path) !== file)
-  expect(lost).toEqual([])
+  assertNone('lost', lost)
 }
 
 /** Every file of the checkpoint is there, byte for byte, and nothing that was stored since. */
@@ -158,12 +158,20 @@ function assertRestored(
   const missing = [...expected.disk].filter(
     ([path, file]) => !expected.ignored.has(path) && !isElsewhere(path) && after.get(path) !== file,
   )
-  expect(missing).toEqual([])
+  assertNone('missing', missing)
   const ignored = findIgnored(options, '.', [...after.keys()])
   const extra = [...after.keys()].filter(
     (path) => !expected.disk.has(path) && !before.ignored.has(path) && !ignored.has(path) && !isElsewhere(path),
   )
-  expect(extra.filter((path) => !path.startsWith('trees/'))).toEqual([])
+  assertNone(
+    'extra',
+    extra.filter((path) => !path.startsWith('trees/')),
+  )
+}
+
+/** The message lists them all: `expect` abbreviates. */
+function assertNone(what: string, found: readonly unknown[]): void {
+  if (found.length > 0) throw new Error(`${what}: ${JSON.stringify(found)}`)
 }
 
 const findRoot = ({ roots }: StoredState, path: string): string | undefined =>
