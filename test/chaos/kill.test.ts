@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { createRandom } from '../simulation/random.ts'
 import { createSprintUnderFire, findComplaints, type UnderFire } from './sprint-under-fire.ts'
 
-const kills = Number(process.env['KILLS'] ?? 25)
+const kills = Number(process.env['KILLS'] ?? (process.env['CHAOS'] ? 25 : 12))
 const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
 
 it(`survives ${kills} times kill -9 of the run: nothing lost, doubled or left behind, row 75 (SEED=${seed} npm run test:more -- chaos)`, async () => {

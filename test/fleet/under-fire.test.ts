@@ -18,8 +18,8 @@ import { createServedFleet, type ServedFleet, type ServedMachine } from './serve
  */
 const env = process.env
 // The usual sample ends with seed 10, at whose end a network forgets its connections.
-const first = Number(env['FLEET_SEED'] ?? env['FLEET_FIRST'] ?? (env['FLEET_SEEDS'] === undefined ? 7 : 1))
-const usualSeeds = { embedded: 4, postgres: 4 }
+const first = Number(env['FLEET_SEED'] ?? env['FLEET_FIRST'] ?? (env['FLEET_SEEDS'] === undefined ? 8 : 1))
+const usualSeeds = { embedded: 3, postgres: 3 }
 const longTimeout = { ...timeoutOptions, interval: 200 }
 
 const toxics: readonly [Toxic, ...Toxic[]] = [
