@@ -206,7 +206,7 @@ const shapes: readonly (readonly [string, (project: string, random: Random) => v
   ],
 ]
 
-export const shapeCount = shapes.length
+const shapeCount = shapes.length
 
 /** `which` is a number below `shapeCount`. */
 export function changeShape(project: string, random: Random, which: number): string {
