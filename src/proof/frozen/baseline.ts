@@ -81,9 +81,17 @@ async function findIncludedDocs(
   const sources = (await searchTree(own, tree, ['include_str!', 'doctest!'])).filter((path) => path.endsWith('.rs'))
   const texts = await own.readBlobs(sources.map((path) => files.get(path)?.id ?? ''))
   const found = sources.flatMap((path, at) =>
-    listIncludedDocs(String(texts[at])).map((name) => posix.join(posix.dirname(path), name)),
+    listIncludedDocs(String(texts[at])).map((name) =>
+      posix.join(name.startsWith('/') ? findCrate(files, path) : posix.dirname(path), name),
+    ),
   )
   return [...new Set(found)].filter((path) => files.get(path)?.mode.startsWith('100'))
+}
+
+/** The nearest folder with a Cargo.toml. */
+function findCrate(files: ReadonlyMap<string, TreeEntry>, path: string): string {
+  const folder = posix.dirname(path)
+  return folder === '.' || files.has(posix.join(folder, 'Cargo.toml')) ? folder : findCrate(files, folder)
 }
 
 /** grep exits with 1 if nothing matches. */

@@ -86,6 +86,24 @@ impl Pair {
 
 #[doc = include_str!("../README.md")]
 pub fn readme() {}
+
+/// Triples.
+///
+///     let six = calc::triple(2);
+///
+///     assert_eq!(six, 6);
+pub fn triple(a: i32) -> i32 { a * 3 }
+
+/// - One item
+///
+///     and its second paragraph.
+///
+/// A paragraph
+///     that goes to a second line.
+pub fn listed() {}
+
+#[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/", "README.md"))]
+pub fn joined() {}
 `
 const formsWithout = `pub fn add(a: i32, b: i32) -> i32 { a + b }
 pub fn double(a: i32) -> i32 { a + a }
@@ -93,6 +111,9 @@ pub fn half(a: i32) -> i32 { a / 2 }
 pub struct Pair(pub i32);
 impl Pair { pub fn first(&self) -> i32 { self.0 } }
 pub fn readme() {}
+pub fn triple(a: i32) -> i32 { a * 3 }
+pub fn listed() {}
+pub fn joined() {}
 `
 const withoutComments = (text: string) => text.replaceAll(/^ *\/\/[/!].*\n/gm, '')
 const exchange = (path: string, before: string, after: string) =>
@@ -138,7 +159,9 @@ describe.runIf(hasCargo)('examples of rustdoc that a claim deletes', () => {
       'passed  src/lib.rs > doc > add',
       'passed  src/lib.rs > doc > double',
       'passed  src/lib.rs > doc > half',
+      'passed  src/lib.rs > doc > joined',
       'passed  src/lib.rs > doc > readme',
+      'passed  src/lib.rs > doc > triple',
     ])
     expect(testLines(after.run)).toEqual(testLines(before.run))
   }, 180_000)

@@ -19,9 +19,15 @@ export function readRustExamples(text: string): string[] {
 
 export const isRustExample = (test: string): boolean => /^(?:\/\/\/|#\[doc)/.test(test)
 
-/** Files whose examples the documentation of a source includes, relative to the source. */
+/** A name, or names that `concat!` joins, as `concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")`. */
+const includedName = String.raw`"[^"\n]+"|concat!\s*\((?:[^()"]|"[^"\n]*"|\([^()]*\))*\)`
+const included = new RegExp(String.raw`\b(?:doc\s*=\s*include_str|doctest)!\s*\(\s*(${includedName})`, 'g')
+
+/** Files whose examples the documentation of a source includes: relative to the source, or to its crate after a slash. */
 export const listIncludedDocs = (text: string): string[] =>
-  [...text.matchAll(/\b(?:doc\s*=\s*include_str|doctest)!\s*\(\s*"([^"\n]+)"/g)].map(([, name = '']) => name)
+  [...text.matchAll(included)].map(([, name = '']) =>
+    [...name.replaceAll(/env!\s*\([^()]*\)/g, '').matchAll(/"([^"\n]*)"/g)].map(([, part = '']) => part).join(''),
+  )
 
 /** Appends what the code does not have. rustdoc runs the examples of private functions too; no other build sees them. */
 export function addRustExamples(code: string, examples: readonly string[]): string {
@@ -30,7 +36,7 @@ export function addRustExamples(code: string, examples: readonly string[]): stri
   return absent.length === 0 ? code : [code, ...absent.map((text, index) => `${text}_${index + 1}() {}`), ''].join('\n')
 }
 
-const literal = String.raw`(?:r(#*)"[\s\S]*?"\N|"(?:\\[\s\S]|[^"\\])*"|include_str!\s*\(\s*"[^"\n]+"\s*\))`
+const literal = String.raw`(?:r(#*)"[\s\S]*?"\N|"(?:\\[\s\S]|[^"\\])*"|include_str!\s*\(\s*(?:${includedName})\s*\))`
 /** Four slashes and three stars are no documentation. */
 const outer = String.raw`\/\/\/(?!\/)[^\n]*|\/\*\*(?![*/])[\s\S]*?\*\/|#\[(?:cfg_attr\([^\]"]*,\s*)?doc\s*=\s*${literal}\s*\)?\s*\]`
 const inner = String.raw`\/\/![^\n]*|\/\*![\s\S]*?\*\/|#!\[(?:cfg_attr\([^\]"]*,\s*)?doc\s*=\s*${literal}\s*\)?\s*\]`
@@ -66,28 +72,60 @@ const unescape = (text: string): string =>
 
 /** The included file is frozen by itself. */
 function readIncluded(piece: string): string[] {
-  const [name] = listIncludedDocs(piece)
-  return name === undefined ? [] : [`#[doc = include_str!("${name}")]`]
+  return [...piece.matchAll(included)].map(([, name = '']) => `#[doc = include_str!(${name})]`)
 }
 
 function readBlocks(lines: readonly string[]): string[] {
-  const blocks: string[] = []
+  const { fenced, rest } = readFenced(lines)
+  return [...fenced, ...readIndented(rest)].filter(isRun)
+}
+
+/** `rest` has an empty line in place of each line of a block. */
+function readFenced(lines: readonly string[]): { readonly fenced: string[]; readonly rest: string[] } {
+  const fenced: string[] = []
+  const rest: string[] = []
   let fence: string | undefined
   let block: string[] = []
   for (const line of lines) {
     const [, marks = '', words = ''] = /^\s*(`{3,}|~{3,})\s*([^`]*)$/.exec(line) ?? []
     const isEnd = fence !== undefined && marks.startsWith(fence) && words.trim() === ''
-    if (fence === undefined && marks === '') continue
+    const isOutside = fence === undefined && marks === ''
+    rest.push(isOutside ? line : '')
+    if (isOutside) continue
     block.push(`///${line}`)
     if (fence === undefined) fence = marks
     else if (isEnd) {
-      blocks.push(block.join('\n'))
+      fenced.push(block.join('\n'))
       fence = undefined
       block = []
     }
   }
   // rustdoc ends an open block with the comment.
-  return [...blocks, ...(block.length > 0 ? [block.join('\n')] : [])].filter(isRun)
+  return { fenced: [...fenced, ...(block.length > 0 ? [block.join('\n')] : [])], rest }
+}
+
+/** Examples that four spaces mark, written with fences. They cannot interrupt a paragraph, and a list item indents its own. */
+function readIndented(lines: readonly string[]): string[] {
+  const margin = Math.min(...lines.filter((line) => line.trim() !== '').map((line) => line.search(/\S/)))
+  const blocks: string[][] = []
+  let around: 'nothing' | 'text' | 'list' | 'code' = 'nothing'
+  let afterBlank = true
+  for (const line of lines.map((text) => text.slice(margin))) {
+    const isBlank = line.trim() === ''
+    if (isBlank && around === 'text') around = 'nothing'
+    else if (isBlank && around === 'code') blocks.at(-1)?.push('')
+    else if (line.startsWith('    ') && (around === 'nothing' || around === 'code')) {
+      if (around === 'nothing') blocks.push([])
+      blocks.at(-1)?.push(line.slice(4))
+      around = 'code'
+    } else if (/^ {0,3}(?:[-*+]|\d+[.)])\s/.test(line)) around = 'list'
+    else if (!isBlank && (around !== 'list' || (afterBlank && !line.startsWith(' '))))
+      around = /^#{1,6}\s/.test(line) ? 'nothing' : 'text'
+    afterBlank = isBlank
+  }
+  return blocks.map((block) =>
+    ['```', ...block.join('\n').trimEnd().split('\n'), '```'].map((line) => `/// ${line}`).join('\n'),
+  )
 }
 
 const runWords =
