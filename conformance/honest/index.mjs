@@ -1,8 +1,9 @@
 import { changed } from './changes.mjs'
+import { everyday } from './everyday.mjs'
 import { added } from './features.mjs'
 import { fixedOthers } from './fixes-others.mjs'
 import { fixed } from './fixes.mjs'
 import { published } from './npm.mjs'
 import { places } from './places.mjs'
 
-export const honest = [...fixed, ...fixedOthers, ...added, ...changed, ...places, ...published]
+export const honest = [...fixed, ...fixedOthers, ...added, ...changed, ...places, ...everyday, ...published]
