@@ -2,8 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { claimClassifier, takeBaseline, type BaselineRules } from '../../src/proof/frozen/baseline.ts'
+import { claimClassifier, frozenAtStart, takeBaseline, type BaselineRules } from '../../src/proof/frozen/baseline.ts'
 import { composeTrees } from '../../src/proof/frozen/compose.ts'
+import { findTwins } from '../../src/proof/frozen/twins.ts'
 import { openEnclosure } from '../../src/proof/room/bubblewrap.ts'
 import type { Enclosure } from '../../src/proof/room/enclosure.ts'
 import { openOwnGit } from '../../src/proof/room/own-git.ts'
@@ -78,7 +79,8 @@ export async function createSprint(
   const claim = async () => {
     const snapshot = await takeSnapshot(own, request)
     const changes = await own.compare(baseline.tree, snapshot.tree)
-    const classifier = claimClassifier(baseline, changes)
+    const tests = await findTwins(own, baseline.paths, changes, frozenAtStart(baseline, []))
+    const classifier = claimClassifier({ ...baseline, rules: { ...baseline.rules, tests } }, changes)
     const trees = await composeTrees(own, { baseline: baseline.tree, claim: snapshot.tree, changes }, classifier)
     return { ...trees, snapshot, classifier }
   }

@@ -1,4 +1,4 @@
-"""A plugin of pytest that writes a report. Loaded with `-p`, through PYTEST_ADDOPTS."""
+"""A plugin of pytest that writes a report. Loaded with `-p`, through PYTEST_ADDOPTS, which sitecustomize.py sets."""
 
 import os
 
@@ -6,6 +6,10 @@ from check_report import Report, clear_environment, read_selection
 
 
 def pytest_configure(config):
+    options = os.environ.get("PYTEST_ADDOPTS", "").replace("-p check_report_pytest", "", 1).strip()
+    os.environ.pop("PYTEST_ADDOPTS", None)
+    if options:
+        os.environ["PYTEST_ADDOPTS"] = options
     # With pytest-xdist the controller receives every result.
     if hasattr(config, "workerinput"):
         return

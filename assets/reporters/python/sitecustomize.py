@@ -1,4 +1,4 @@
-"""Makes unittest write a report. Python imports this at every start; it acts when a program imports unittest."""
+"""Makes unittest and pytest write a report. Python imports this at every start; it acts when a program imports one of them."""
 
 import importlib.machinery
 import os
@@ -29,6 +29,17 @@ class _Finder:
         return spec
 
 
+class _PytestFinder:
+    """Names the plugin only where Python can find it: a command may set a PYTHONPATH of its own for the programs it starts."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name == "_pytest":
+            sys.meta_path.remove(self)
+            options = os.environ.get("PYTEST_ADDOPTS", "")
+            os.environ["PYTEST_ADDOPTS"] = (options + " -p check_report_pytest").strip()
+        return None
+
+
 def _import_hidden():
     """This file hides a `sitecustomize` of the environment, which has to run too."""
     path = [entry for entry in sys.path if os.path.abspath(entry or ".") != _folder]
@@ -38,7 +49,7 @@ def _import_hidden():
         spec.loader.exec_module(module)
 
 
-sys.meta_path.insert(0, _Finder())
+sys.meta_path[:0] = [_Finder(), _PytestFinder()]
 
 import importlib.util  # noqa: E402
 

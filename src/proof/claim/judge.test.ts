@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { TestRun } from '../../contract/tests.ts'
-import { findDifference, findFlips, judgeRun } from './judge.ts'
+import { findDifference, findFlips, isRicher, judgeRun } from './judge.ts'
 import type { CheckRecord } from './record.ts'
 import type { CheckRun } from './run-check.ts'
 
@@ -55,4 +55,13 @@ describe('a flaky test of the start', () => {
     expect(judgeRun(record(before), green, { mayChange: [] }).tests?.fixed).toEqual(['a.js > b'])
     expect(judgeRun(record(before, ['a.js > b']), green, { mayChange: [] }).tests?.fixed).toEqual([])
   })
+})
+
+it('a room lacks nothing where all tests of the work tree are and more pass, as with a service that only it reaches', () => {
+  const inPlace = ended({ a: 'passed', service: 'failed' })
+  expect(isRicher(inPlace, ended({ a: 'passed', service: 'passed' }), true)).toBe(true)
+  expect(isRicher(inPlace, ended({ a: 'failed', service: 'passed' }), true)).toBe(false)
+  expect(isRicher(inPlace, ended({ a: 'passed', other: 'passed' }), true)).toBe(false)
+  const { run: _, ...unnamed } = inPlace
+  expect([true, false].map((isOpen) => isRicher(unnamed, { ...unnamed, exitCode: 0 }, isOpen))).toEqual([true, false])
 })

@@ -101,6 +101,17 @@ export function findDifference(
   return `${counts[0]} tests pass in the work tree, ${counts[1]} in the room`
 }
 
+/** The room lacks nothing: all tests of the work tree are there, and more of them pass, or it opens the network and is green. */
+export function isRicher({ run: before, exitCode }: CheckRun, inRoom: CheckRun, isOpen: boolean): boolean {
+  const { run: after } = inRoom
+  if (!before || !after) return isOpen && exitCode !== 0 && inRoom.exitCode === 0
+  const now = new Map(identifyTests(after).map(({ id, status }) => [id, status]))
+  const tests = identifyTests(before).filter(({ outside }) => outside !== true)
+  const isKept = tests.every(({ id, status }) => now.has(id) && (status !== 'passed' || now.get(id) === 'passed'))
+  const none: ReadonlySet<string> = new Set()
+  return isKept && after.complete && listPassed(after, none).length > listPassed(before, none).length
+}
+
 /** Exit codes may differ where a test flips and all others agree. */
 const isSteadySame = ({ run: before }: CheckRun, { run: after }: CheckRun, flaky: ReadonlySet<string>): boolean =>
   flaky.size > 0 &&

@@ -7,6 +7,7 @@ import {
   claimClassifier,
   describeOmissions,
   findTestFiles,
+  frozenAtStart,
   openBaseline,
   takeBaseline,
   verifyBaseline,
@@ -15,6 +16,7 @@ import {
 } from '../frozen/baseline.ts'
 import type { Classifier } from '../frozen/classify.ts'
 import { composeTrees, type ComposedTrees } from '../frozen/compose.ts'
+import { findTwins } from '../frozen/twins.ts'
 import { openEnclosure } from '../room/bubblewrap.ts'
 import { loadDependencies, recordDependencies, saveDependencies, type DependencyPlaces } from '../room/dependencies.ts'
 import type { Confine } from '../room/confine.ts'
@@ -95,7 +97,9 @@ export async function openProof(options: ProofOptions): Promise<Proof> {
       const { tree, ...omitted } = await takeSnapshot(own, request)
       const [changes] = await Promise.all([own.compare(baseline.tree, tree), verifyBaseline(own, baseline)])
       const touched = changes.map(({ path }) => path).filter((path) => named.includes(path))
-      const tests = await findTestFiles(own, baseline, touched)
+      const known = [...(baseline.rules.tests ?? []), ...(await findTestFiles(own, baseline, touched))]
+      const twins = await findTwins(own, baseline.paths, changes, frozenAtStart(baseline, known))
+      const tests = [...known, ...twins]
       const classifier = claimClassifier({ ...baseline, rules: { ...baseline.rules, tests } }, changes)
       const trees = await composeTrees(own, { baseline: baseline.tree, claim: tree, changes }, classifier)
       return { ...trees, tree, classifier, notes: describeOmissions(omitted) }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { proposeRoom } from './propose-room.ts'
+import { proposeNetwork, proposeRoom } from './propose-room.ts'
 
 it.each([
   [
@@ -14,4 +14,13 @@ it.each([
   ['something unknown', [], 'exit 1', 'copy: […], install: …, network: true'],
 ])('proposes what the room lacks: %s', (_, omitted, output, setting) => {
   expect(proposeRoom({ omitted, output })).toContain(`room: {${setting}`)
+})
+
+it('says how a check reaches a service, in the room or in the work tree', () => {
+  const output = "errno: -111,\n code: 'ECONNREFUSED',\n address: '127.0.0.1',\n port: 5432"
+  expect(proposeNetwork(output, false)).toContain(`"room: {network: true, services: ['localhost:5432']}"`)
+  expect(proposeNetwork('connect ECONNREFUSED 127.0.0.1:5432', true)).toContain(
+    `"network: {private: ['localhost:5432']}"`,
+  )
+  expect(proposeNetwork('AssertionError: 1 is not 2', false)).toBeUndefined()
 })

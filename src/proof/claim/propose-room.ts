@@ -34,6 +34,20 @@ export function proposeRoom({ omitted, output }: RoomGap): string {
   return `The copy lacks ${lacks.join(' and ')}: write "room: {${settings.join(', ')}}" into SPRINT.yaml`
 }
 
+/** The end of a sentence about a check that is red where nothing outside can be reached; undefined: its output says nothing of it. */
+export function proposeNetwork(output: string, isOff: boolean): string | undefined {
+  if (!offline.test(output)) return undefined
+  const port = /ECONNREFUSED\s+\S+:(\d+)|\bport:? (\d+)/
+    .exec(output)
+    ?.slice(1)
+    .find((found) => found !== undefined)
+  const service = port === undefined ? 'localhost:<port>' : `localhost:${port}`
+  const open = `"network: {private: ['${service}']}"`
+  return isOff
+    ? `could not connect. If it needs a service of this machine, write ${open} into SPRINT.yaml`
+    : `could not connect. If it needs a service, write "room: {network: true, services: ['${service}']}" into SPRINT.yaml; or "room: off" and ${open}, which the result says`
+}
+
 /** The top folder where everything in it is left out would be too much to copy: two levels are named. */
 const outermost = (paths: readonly string[]): string[] => [
   ...new Set(paths.map((path) => (path.split('/').length > 2 ? path.split('/').slice(0, 2).join('/') : path))),

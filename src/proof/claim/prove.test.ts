@@ -1,61 +1,12 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { proofLabels } from '../../contract/proof.ts'
 import type { Check } from '../../contract/check.ts'
+import { proofLabels } from '../../contract/proof.ts'
+import { claimAfter, createCheck, green, red, testText } from '../../../test/support/claim.ts'
 import { createTestFolder } from '../../../test/support/folder.ts'
-import { root } from '../../../test/support/paths.ts'
-import { createProject, git, put, type Files } from '../../../test/support/room.ts'
-import { createClaimProver, type ProverOptions } from '../claim-prover.ts'
+import { git, put, type Files } from '../../../test/support/room.ts'
 import { nothingNewCanFail } from './texts.ts'
 
-const createCheck = (run: string, more: Partial<Check> = {}): Check => ({
-  run,
-  timeout: 60_000,
-  eachIteration: false,
-  protect: false,
-  ...more,
-})
-
-type Case = { readonly check?: Check; readonly options?: Partial<ProverOptions> }
-
-/** Records the baseline, lets the agent act, and proves its claim. Starting npm takes as long as these tests themselves. */
-async function claimAfter(files: Files, act: (project: string) => void, { check, options = {} }: Case = {}) {
-  const project = createProject(files)
-  const home = createTestFolder()
-  const prover = createClaimProver({
-    state: join(home, 'state'),
-    project,
-    exclude: [],
-    hidden: [],
-    heldOut: join(home, 'checks'),
-    assets: join(root, 'assets/reporters'),
-    env: process.env,
-    pass: [],
-    frozen: [],
-    mayChange: [],
-    room: undefined,
-    seal: undefined,
-    isSealed: true,
-    redact: (text) => text,
-    ...options,
-  })
-  const never = new AbortController().signal
-  const request = { checks: [check ?? createCheck('node --test')], onStart: () => {}, onEnd: () => {} }
-  const recorded = await prover.recordBaseline(request, never)
-  act(project)
-  const proved = await prover.prove({ ...request, baseline: recorded.baseline }, never)
-  return { recorded, ...proved }
-}
-
-const testText = (name: string, body: string): string =>
-  `const test = require('node:test'); const assert = require('node:assert'); const lib = require('../lib.js')\ntest('${name}', () => { ${body} })\n`
-
-const green: Files = {
-  'package.json': '{"scripts":{"test":"node --test"}}',
-  'lib.js': 'exports.add = (a, b) => a + b\n',
-  'test/add.test.js': testText('adds', 'assert.equal(lib.add(1, 2), 3)'),
-}
-const red: Files = { ...green, 'lib.js': 'exports.add = (a, b) => a - b\n' }
 const added = 'exports.add = (a, b) => a + b\n'
 const fix: Files = { 'lib.js': added }
 const double = 'exports.add = (a, b) => a + b\nexports.double = (a) => 2 * a\n'

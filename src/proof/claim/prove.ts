@@ -4,6 +4,7 @@ import type { Seal as SealRules } from '../../contract/settings.ts'
 import type { TestResult } from '../../contract/tests.ts'
 import type { Claim, Proof as OpenProof } from './open-proof.ts'
 import type { DependencyMount } from '../room/room.ts'
+import { findChangedChecker } from './checker-run.ts'
 import { isFlaky, judgeRun, type Judgement } from './judge.ts'
 import type { CheckRecord } from './record.ts'
 import { findRedOnOldCode, gradeByHollowRun, type HollowGrade, type RedOnOldCode } from './red-first.ts'
@@ -51,7 +52,7 @@ export async function proveClaim(request: ProveRequest): Promise<ProvedClaim> {
   const lost = old.filter(({ judged }) => judged.problem !== undefined)
   if (lost.length > 0)
     return conclude(lost.every(({ judged }) => isFlaky(judged)) ? 'flaky' : 'contested', { old, lost })
-  const found = old.some(isFixed) ? { old } : await findRedFirst(session, now, old)
+  const found = old.some(isFixed) ? await findChecker(session, old) : await findRedFirst(session, now, old)
   if (found.verdict) return conclude(found.verdict, found)
   const left = [...now, ...old].flatMap(({ ended }) => ended.left ?? [])
   // Held-out checks run in the same room: code that recognises it passes them too.
@@ -65,6 +66,15 @@ export async function proveClaim(request: ProveRequest): Promise<ProvedClaim> {
 const listTestFiles = ({ checks }: ProveRequest): string[] => [
   ...new Set(checks.flatMap(({ record }) => record.run?.tests ?? []).flatMap(({ file }) => file ?? [])),
 ]
+
+/** Without a verdict: what is green now is so because of the work. */
+async function findChecker(
+  session: Session,
+  old: readonly JudgedCheck[],
+): Promise<Conclusion & { readonly verdict?: Proof['verdict'] }> {
+  const checker = await findChangedChecker(session, old)
+  return { old, ...(checker !== undefined && { checker, verdict: 'unproven' as const }) }
+}
 
 /** Without a verdict: a new test is red without the change. */
 async function findRedFirst(
@@ -89,6 +99,8 @@ type Conclusion = {
   readonly seal?: Seal
   /** Lines that look for a test runner. */
   readonly knowledge?: readonly string[]
+  /** A changed file that only judges others. */
+  readonly checker?: string
 }
 
 /** With the text of its tests as it was: a red test passes, or a red check without names does. */
@@ -185,7 +197,9 @@ async function describe(session: Session, finding: Finding): Promise<ProvedClaim
     named,
     changed,
     ...texts,
-    ...((finding.grade === 'empty' || finding.seal?.isBroken || finding.knowledge) && { isForPeople: true }),
+    ...((finding.grade === 'empty' || finding.seal?.isBroken || finding.knowledge || finding.checker) && {
+      isForPeople: true,
+    }),
     ...(tests && { tests }),
     ...(finding.seal && { survivors: few(finding.seal.survivors) }),
     ...(diff && { diff }),

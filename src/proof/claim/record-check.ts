@@ -3,11 +3,11 @@ import { RalphError } from '../../contract/errors.ts'
 import type { Check } from '../../contract/check.ts'
 import { isFile, listTree } from '../../platform/files/files.ts'
 import { findVolatileNames } from '../tests/volatile-names.ts'
-import { findDifference, findFlips, judgeRun } from './judge.ts'
+import { findDifference, findFlips, isRicher, judgeRun } from './judge.ts'
 import type { Proof as OpenProof } from './open-proof.ts'
-import { proposeRoom } from './propose-room.ts'
+import { proposeNetwork, proposeRoom } from './propose-room.ts'
 import type { CheckRecord } from './record.ts'
-import { runCheck, type CheckPlace, type CheckRun } from './run-check.ts'
+import { runCheck, usesNetwork, type CheckPlace, type CheckRun } from './run-check.ts'
 
 /** What recording a check needs. */
 export type Recorder = { readonly proof: OpenProof; readonly place: CheckPlace; readonly signal: AbortSignal }
@@ -19,21 +19,28 @@ export async function recordCheck(recorder: Recorder, check: Check): Promise<Rec
   const { proof, place, signal } = recorder
   const inPlace = check.heldOut === undefined ? await runCheck(place, { check, signal }) : undefined
   if (inPlace) refuseMissing(check, inPlace, place.project)
-  if (inPlace && (isRoomOff(recorder, check) || signal.aborted))
-    return { record: toRecord(check, inPlace, 'in-place'), ended: inPlace }
+  const isOff = isRoomOff(recorder, check)
+  if (inPlace && (isOff || signal.aborted))
+    return { record: toRecord(check, inPlace, 'in-place'), ended: inPlace, ...adviseNetwork(check, inPlace, isOff) }
   const inRoom = await runOnBaseline(recorder, check)
   if (!inPlace) return { record: toRecord(check, inRoom, 'room'), ended: inRoom }
+  const isOpen = usesNetwork(check.room ?? place.settings)
   const flaky = await findFlaky(recorder, check, { inPlace, inRoom })
   const difference = findDifference(inPlace, inRoom, flaky)
-  if (difference !== undefined) {
+  if (difference !== undefined && !isRicher(inPlace, inRoom, isOpen)) {
     const gap = { omitted: await listOmitted(proof, place), output: inRoom.output }
     const note = `${checkName(check)} says something else in a clean copy (${difference}): it runs in the work tree, and the result says so. ${proposeRoom(gap)}`
     return { record: toRecord(check, inPlace, 'in-place'), ended: inPlace, note }
   }
   const record = toRecord(check, inRoom, 'room', inPlace)
-  if (flaky.size === 0) return { record, ended: inRoom }
+  if (flaky.size === 0) return { record, ended: inRoom, ...(!isOpen && adviseNetwork(check, inRoom, false)) }
   const note = `flaky before any change, so it proves nothing: ${[...flaky].slice(0, 5).join(', ')}`
   return { record: { ...record, flaky: [...flaky] }, ended: inRoom, note }
+}
+
+function adviseNetwork(check: Check, { exitCode, output }: CheckRun, isOff: boolean): { readonly note?: string } {
+  const advice = exitCode === 0 ? undefined : proposeNetwork(output, isOff)
+  return advice === undefined ? {} : { note: `${checkName(check)} ${advice}` }
 }
 
 /** Runs a check twice more where its results differ by place: a flaky test is no difference between the places. */

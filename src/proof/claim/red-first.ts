@@ -31,7 +31,7 @@ export async function findRedOnOldCode(
   for (const judged of now) {
     const { check, record } = judged
     if (record.place === 'in-place' || check.heldOut !== undefined) continue
-    const candidates = listCandidates(judged, changedFiles)
+    const candidates = listCandidates(judged, changedFiles, claim)
     if (candidates ? candidates.length === 0 : changedFiles.size === 0) continue
     const red = await findTwiceRed(session, { check, tree, candidates }, judged.ended.durationMs)
     if (red && !red.isWeak) return red
@@ -115,7 +115,7 @@ async function runHollow(
   const changedFiles = listChangedTests(claim)
   for (const judged of now) {
     const { check, record } = judged
-    const candidates = listCandidates(judged, changedFiles)
+    const candidates = listCandidates(judged, changedFiles, claim)
     if (record.place === 'in-place' || check.heldOut !== undefined || candidates?.length === 0) continue
     if (!candidates) return 'unknown'
     const { run, killed } = await runOnly(session, { check, tree, candidates })
@@ -127,20 +127,28 @@ async function runHollow(
 
 const maxNamed = 100
 
-const listChangedTests = ({ frozenChanges }: Claim): ReadonlySet<string> =>
-  new Set(frozenChanges.filter(({ kind }) => kind === 'test').map(({ path }) => path))
+const listChangedTests = ({ frozenChanges, releasedTests }: Claim): ReadonlySet<string> =>
+  new Set([...frozenChanges.filter(({ kind }) => kind === 'test').map(({ path }) => path), ...releasedTests])
 
 /** Tests of the claim that are new or stand in a changed file; undefined where tests have no names. */
-function listCandidates({ ended, judged }: JudgedCheck, changedFiles: ReadonlySet<string>): TestResult[] | undefined {
+function listCandidates(
+  { ended, judged }: JudgedCheck,
+  changedFiles: ReadonlySet<string>,
+  { releasedTests }: Claim,
+): TestResult[] | undefined {
   const { run } = ended
   if (!run) return undefined
+  const passed = run.tests.filter(({ status }) => status === 'passed')
+  const files = new Set(run.tests.map(({ file }) => file))
+  // Any test may read what is not a test itself, as a snapshot.
+  if ([...releasedTests].some((path) => !files.has(path))) return passed
   const added = new Set(judged.tests?.added)
   const isNew = new Set(
     identifyTests(run)
       .filter(({ id, file }) => added.has(id) || (file !== undefined && changedFiles.has(file)))
       .map(({ id }) => id),
   )
-  return run.tests.filter((test) => test.status === 'passed' && isNew.has(testId(test)))
+  return passed.filter((test) => isNew.has(testId(test)))
 }
 
 const testId = ({ file, name }: TestResult): string => (file === undefined ? name : `${file} > ${name}`)

@@ -18,7 +18,7 @@ import { runCaptured, type CapturedJob } from '../../platform/processes/captured
 import type { Confine } from '../room/confine.ts'
 import { roomEnvironment } from '../room/environment.ts'
 import type { DependencyMount, Room } from '../room/room.ts'
-import { prepareReporters, reportsFolder, writeReporters } from '../tests/prepare-reporters.ts'
+import { keepReporters, prepareReporters, reportsFolder, writeReporters } from '../tests/prepare-reporters.ts'
 import { readTestRun } from '../tests/read-test-run.ts'
 
 type Variables = Readonly<Record<string, string | undefined>>
@@ -98,7 +98,7 @@ async function runInRoom(
   const startedAt = Date.now()
   const ended = await room.run({
     tree,
-    command: askWithNonce(check, real, keepReport(check, real)),
+    command: askWithNonce(check, real, keepReport({ ...check, run: keepReporters(check.run, real) }, real)),
     timeoutMs: check.timeout,
     network: usesNetwork(check.room ?? place.settings),
     pass,
@@ -144,7 +144,7 @@ async function runInPlace(place: CheckPlace, job: CheckJob, folder: string): Pro
   const prepared = await prepare(place, job, folder, env)
   const startedAt = Date.now()
   const command: CapturedJob = {
-    argv: ['/bin/sh', '-c', `exec 2>&1\n${check.run}`],
+    argv: ['/bin/sh', '-c', `exec 2>&1\n${keepReporters(check.run, folder)}`],
     cwd: project,
     env: { ...env, ...prepared.env, [markVariable]: mark },
     timeoutMs: check.timeout,
@@ -191,7 +191,7 @@ mkdir -p "$(dirname ${kept})" && cp -p ${quoteShellWord(report)} ${kept}
 exit $code`
 }
 
-const usesNetwork = (room: CheckRoom | undefined): boolean =>
+export const usesNetwork = (room: CheckRoom | undefined): boolean =>
   typeof room === 'object' && (room.network === true || (room.services ?? []).length > 0)
 
 /** With more files than this, whole folders take the place of those in the project. */

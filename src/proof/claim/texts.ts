@@ -25,6 +25,8 @@ function listReasons(finding: Finding, claim: Claim): string[] {
       return now.filter(isRed).map(describeRed)
     case 'unproven':
       if (finding.grade === 'empty') return ['The new tests pass even if the changed functions do nothing.']
+      if (finding.checker !== undefined)
+        return [`The tests pass even if ${finding.checker} does nothing, so it looks like a part of the tests.`]
       if (finding.knowledge)
         return [
           `The work looks for the program that tests it, for a moment near now, or for notes of its last run: ${few(finding.knowledge)}`,
@@ -73,9 +75,9 @@ const few = (names: readonly string[]): string => {
   return all.length <= 5 ? all.join(', ') : `${all.slice(0, 5).join(', ')} and ${all.length - 5} more`
 }
 
-function writePrompt({ verdict, now, grade, seal, knowledge }: Finding, claim: Claim): string {
+function writePrompt({ verdict, now, grade, seal, knowledge, checker }: Finding, claim: Claim): string {
   if (verdict === 'unproven') {
-    const isDoubtful = grade === 'empty' || seal !== undefined || knowledge !== undefined
+    const isDoubtful = grade === 'empty' || seal !== undefined || (knowledge ?? checker) !== undefined
     const why = isDoubtful
       ? 'The tests hardly look at what the change does.'
       : claim.isChanged

@@ -12,6 +12,7 @@ import {
 } from './classify.ts'
 import { findCheckScripts } from './check-scripts.ts'
 import { listIncludedDocs } from './rust-examples.ts'
+import { findTestAssets } from './test-assets.ts'
 import { findTestHelpers } from './test-helpers.ts'
 import { frozenTable } from './frozen-table.ts'
 
@@ -50,20 +51,31 @@ export async function openBaseline(own: OwnGit, tree: string, rules: BaselineRul
     const entry = files.get(path)
     return entry?.mode.startsWith('100') ? (await own.readBlobs([entry.id]))[0]?.toString() : undefined
   }
-  const scripts = await findCheckScripts(rules.commands, [...files.keys()], read)
+  const { scripts, programs } = await findCheckScripts(rules.commands, [...files.keys()], read)
   const notes = pointers.length === 0 ? [] : [`LFS content not included, pointers only: ${few(pointers)}`]
   const paths = [...files.keys()]
   const shape = readShape(frozenTable(), paths)
-  const withScripts = { frozen: rules.frozen, mayChange: rules.mayChange, scripts }
+  const withScripts = { frozen: rules.frozen, mayChange: rules.mayChange, scripts, tests: programs }
   const { classify: kind } = createClassifier(frozenTable(), shape, withScripts)
+  const plain = paths.filter((path) => files.get(path)?.mode.startsWith('100'))
+  const readAll = async (names: readonly string[]) =>
+    (await own.readBlobs(names.map((path) => files.get(path)?.id ?? ''))).map(String)
   const helpers = await findTestHelpers({
-    paths: paths.filter((path) => files.get(path)?.mode.startsWith('100')),
+    paths: plain,
     isTest: (path) => testKinds.has(kind(path)),
-    read: async (names) => (await own.readBlobs(names.map((path) => files.get(path)?.id ?? ''))).map(String),
+    read: readAll,
     search: (words) => searchTree(own, tree, words),
   })
   const included = await findIncludedDocs(own, { tree, files })
-  const frozenRules = { ...withScripts, helpers: [...helpers, ...included] }
+  const assets = await findTestAssets({
+    paths: plain,
+    links: await readLinks(own, files),
+    isTest: (path) => testKinds.has(kind(path)) || helpers.includes(path),
+    isSetting: (path) => kind(path) === 'setting',
+    read: readAll,
+    search: (words) => searchTree(own, tree, words),
+  })
+  const frozenRules = { ...withScripts, helpers: [...helpers, ...included, ...assets] }
   const { classify } = createClassifier(frozenTable(), shape, frozenRules)
   const frozen = [...files].filter(([path]) => verified.has(classify(path))).map(([, { id }]) => id)
   return { tree, paths, rules: frozenRules, shape, frozenIds: [...new Set(frozen)], notes }
@@ -71,6 +83,13 @@ export async function openBaseline(own: OwnGit, tree: string, rules: BaselineRul
 
 const verified = new Set(['test', 'setting', 'keys'])
 const testKinds = new Set(['test', 'support', 'setting'])
+
+/** Links and where they lead, as git stores them. */
+async function readLinks(own: OwnGit, files: ReadonlyMap<string, TreeEntry>): Promise<ReadonlyMap<string, string>> {
+  const links = [...files].filter(([, { mode }]) => mode === '120000')
+  const targets = await own.readBlobs(links.map(([, { id }]) => id))
+  return new Map(links.map(([path], at) => [path, String(targets[at])]))
+}
 
 /** Texts whose examples rustdoc runs because a source includes them, as a README. */
 async function findIncludedDocs(
@@ -119,6 +138,12 @@ const few = (names: readonly string[]): string =>
 
 export const baselineClassifier = ({ shape, rules }: Baseline): Classifier =>
   createClassifier(frozenTable(), shape, rules)
+
+/** Whether a path is put back as it was at the start. `tests`: files whose tests ran. */
+export function frozenAtStart(baseline: Baseline, tests: readonly string[]): (path: string) => boolean {
+  const { classify } = baselineClassifier({ ...baseline, rules: { ...baseline.rules, tests } })
+  return (path) => testKinds.has(classify(path))
+}
 
 /** How the paths of a baseline and a claim are read. */
 export function claimClassifier({ shape, rules }: Baseline, changes: readonly TreeChange[]): Classifier {

@@ -1,4 +1,5 @@
 import { posix } from 'node:path'
+import { pluginsOfOptions } from './test-assets.ts'
 
 type ReadFile = (path: string) => Promise<string | undefined>
 
@@ -14,22 +15,35 @@ const isSource = (path: string): boolean =>
   /^(?:src|lib|bin|app|cmd|pkg|cli)\//.test(path) &&
   !/(?:^|[/_.-])(?:tests?|checks?|verify|lint|spec)(?:[/_.-]|$)/i.test(path)
 
-/** Scripts of the baseline that the checks run, directly, through package.json, a makefile, or one another. */
+export type CheckScripts = {
+  /** Scripts that the checks run, directly, through package.json, a makefile, or one another. */
+  readonly scripts: readonly string[]
+  /** Programs that a check starts only for their exit code: builds, own runners. */
+  readonly programs: readonly string[]
+}
+
 export async function findCheckScripts(
   commands: readonly string[],
   paths: readonly string[],
   read: ReadFile,
-): Promise<string[]> {
+): Promise<CheckScripts> {
   const known = new Set(paths)
   const found = new Set<string>()
   const opened = new Set<string>()
-  const settings = paths.filter((path) => runnerSettings.test(posix.basename(path)))
-  let texts = [...commands, ...(await Promise.all(settings.map(async (path) => (await read(path)) ?? '')))]
+  const readAll = (pattern: RegExp) =>
+    Promise.all(
+      paths.filter((path) => pattern.test(posix.basename(path))).map(async (path) => (await read(path)) ?? ''),
+    )
+  const programs = new Set((await readAll(pythonSettings)).flatMap(pluginsOfOptions).filter((path) => known.has(path)))
+  let texts = [...commands, ...(await readAll(runnerSettings))].map(removeSyntaxChecks)
   for (let level = 0; level < depth && texts.length > 0; level++) {
     const next: string[] = []
     for (const text of texts) {
       const preloaded = preloadedPaths(text, known)
       for (const path of includedPaths(text)) found.add(path)
+      for (const path of pluginsOfOptions(text)) if (known.has(path)) programs.add(path)
+      for (const program of startedPrograms(text, known))
+        if (judges(program, (await read(program.path)) ?? '', known)) programs.add(program.path)
       for (const path of new Set([...preloaded, ...namedPaths(text, known)])) {
         if (found.has(path) || !(preloaded.has(path) || (isScript.test(path) && !isSource(path)))) continue
         found.add(path)
@@ -42,9 +56,61 @@ export async function findCheckScripts(
         next.push(...(file.endsWith('package.json') ? npmScripts(text, content) : [content]))
       }
     }
-    texts = next.filter((text) => text.length < 200_000)
+    texts = next.filter((text) => text.length < 200_000).map(removeSyntaxChecks)
   }
-  return [...found]
+  return { scripts: [...found], programs: [...programs].filter((path) => !found.has(path)) }
+}
+
+/** A command that only parses programs says nothing about what they do: they are the work itself. */
+const syntaxCheck =
+  /(?<![\w./-])(?:(?:node|bun|tsx|ts-node)[ \t]+(?:--check|-c)|php[ \t]+(?:-l|--syntax-check)|(?:ruby|perl)[ \t]+-w?c|(?:sh|bash|zsh)[ \t]+-n)(?:[ \t]+[\w./][\w./-]*)+/g
+
+const removeSyntaxChecks = (text: string): string => text.replaceAll(syntaxCheck, '')
+
+const interpreter =
+  /^(?:\w+=\S*\s+)*(?:node|bun|tsx|ts-node|deno\s+run|python3?|ruby|perl|php|sh|bash|zsh)\s+((?:-[\w-]+(?:=\S+)?\s+)*)([\w./-]+\.\w+)(?:\s|$)/
+
+/** The names of programs that people write to be run, not to judge others. */
+const isSubject = /(?:^|\/)(?:main|index|app|cli|server|start|program|solution|run_?server)\.\w+$/
+
+/** The names of programs that people write to judge or to build others. */
+const isJudge =
+  /(?:^|[/_.-])(?:(?:tests?|specs?|checks?|verify|validate|lint|judge|suite|ci|build|bundle|compile|run(?:ner)?)(?:[/_.-]|$)|run-?(?:all|tests?|checks?))/i
+
+const assertion =
+  /\bassert|\bexpect\s*\(|\b(?:(?:process|sys|os)\._?exit|SystemExit)\(\s*(?!(?:0?|(?:await\s+)?(?:main|cli|run|app)\(.*)\s*\))|\bexitCode\s*=\s*[^0=\s]|\bexit[ (]\s*[1-9$]/i
+
+/** Code beside the program, also where it is not there yet. */
+const relativeImport =
+  /\b(?:from|import|require|include)(?:_once)?\s*\(?\s*(?:__DIR__\s*\.\s*['"]|['"`]\.{1,2}\/)|\brequire_relative\b|^\s*from\s+\./m
+
+type StartedProgram = { readonly path: string; readonly isTestRun: boolean }
+
+/** Programs of a command whose output nothing reads: only their exit code counts. */
+function startedPrograms(text: string, known: ReadonlySet<string>): StartedProgram[] {
+  if (text.includes('\n') || /[|<>`]|\$\(/.test(text.replaceAll('||', '&&'))) return []
+  return text.split(/&&|;|\|\|/).flatMap((part) => {
+    const [, options = '', name = '.'] = interpreter.exec(part.trim()) ?? []
+    const path = posix.normalize(name)
+    const isTestRun = /(?:^|\s)--test\b/.test(options)
+    return known.has(path) && !isSource(path) && !isSubject.test(path) ? [{ path, isTestRun }] : []
+  })
+}
+
+/** Whether a started program judges other files; one that does not is the work itself. */
+function judges({ path, isTestRun }: StartedProgram, text: string, known: ReadonlySet<string>): boolean {
+  if (isTestRun || isJudge.test(path)) return true
+  return assertion.test(text) && (relativeImport.test(text) || loadsKnownFile(path, text, known))
+}
+
+function loadsKnownFile(path: string, text: string, known: ReadonlySet<string>): boolean {
+  const modules = [...text.matchAll(/^\s*(?:from|import)\s+([\w.]+)/gm)].map(([, name = '']) =>
+    name.replaceAll('.', '/'),
+  )
+  const places = ['.', 'src', posix.dirname(path)]
+  const isModule = (name: string): boolean =>
+    places.some((place) => ['.py', '/__init__.py'].some((end) => known.has(posix.join(place, `${name}${end}`))))
+  return modules.some(isModule) || namedPaths(text, known).some((named) => named !== path && /\.\w+$/.test(named))
 }
 
 function namedPaths(text: string, known: ReadonlySet<string>): string[] {
@@ -74,6 +140,9 @@ const includedPaths = (text: string): string[] =>
 /** Settings of runners, which name files that are loaded before the tests. */
 const runnerSettings =
   /^(?:(?:vitest|vite|jest|ava|playwright|cypress|wdio|karma)\.(?:config|workspace)\.\w+|\.mocharc.*|bunfig\.toml|phpunit\.xml.*|\.rspec|jest\.preset\.\w+)$/
+
+/** They hold settings of many programs; only options of pytest load files before the tests. */
+const pythonSettings = /^(?:pyproject\.toml|(?:\.?pytest|tox)\.ini|\.?pytest\.toml|setup\.cfg)$/
 
 /** Files that say what a command does. */
 const definitions = (text: string, known: ReadonlySet<string>): string[] => [

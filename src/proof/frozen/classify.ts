@@ -14,7 +14,8 @@ export type FrozenRules = {
   readonly scripts?: readonly string[]
   /** Paths of sources that only tests use. */
   readonly helpers?: readonly string[]
-  /** Paths of files whose tests ran at the start, whatever their names are. */
+  /** Paths of files whose tests ran at the start, of programs that checks run, and of new files
+   *  that would be loaded in place of others, whatever their names are. */
   readonly tests?: readonly string[]
 }
 
@@ -30,6 +31,10 @@ export type Classifier = {
   readonly isLock: (path: string) => boolean
   /** Whether the user lets the agent change it: then a test counts as source. */
   readonly isReleased: (path: string) => boolean
+  /** Whether the user froze it by a pattern of the sprint. */
+  readonly isFrozenByUser: (path: string) => boolean
+  /** A test, or what tests load, that the user lets the agent change. */
+  readonly isReleasedTest: (path: string) => boolean
 }
 
 /** The first kind that matches wins: a `conftest.py` among the tests is a setting. */
@@ -79,7 +84,7 @@ export function createClassifier(table: FrozenTable, shape: ProjectShape, rules:
       const kind = kindByTable(path)
       if (kind === 'drop') return kind
       if (isReleased(path)) return kind === 'lock' ? kind : 'source'
-      if (kind === 'source' && tests.has(path)) return 'test'
+      if ((kind === 'source' || kind === 'support') && tests.has(path)) return 'test'
       if (kind === 'source' && scripts.has(path)) return 'setting'
       if (kind === 'source' && helpers.has(path)) return 'support'
       return isAdded(path) && kind !== 'keys' && kind !== 'setting' ? 'test' : kind
@@ -89,6 +94,8 @@ export function createClassifier(table: FrozenTable, shape: ProjectShape, rules:
     dependencies: [...new Set(active.flatMap(({ dependencies }) => dependencies))],
     caches: [...new Set(active.flatMap(({ caches }) => caches))],
     isReleased,
+    isFrozenByUser: isAdded,
+    isReleasedTest: (path) => isReleased(path) && ['test', 'support'].includes(kindByTable(path)),
     isLock: (path) => kindByTable(path) === 'lock',
   }
 }

@@ -112,6 +112,75 @@ it('leaves out modules that hide one of the runner, but not one that was there',
   expect(await texts(own, newOnNew)).toEqual({ 'setup.py': '', 'queue.py': 'changed', 'app.py': 'new' })
 })
 
+it('gives old tests no new manifest beside them, and no new file that would be loaded in place of another', async () => {
+  const project = createProject({
+    'test_a.py': 'old test',
+    'calc/sums.py': 'wrong',
+    'lib/sum.js': 'wrong',
+    'lib/split.js': 'old',
+  })
+  const { own, claim } = await createSprint(project, noRoom)
+  put(project, {
+    'pyproject.toml': '[project]\nname = "calc"\n\n[tool.pytest.ini_options]\naddopts = "-p evil"\n',
+    'calc/sums/__init__.py': 'right',
+    'lib/sum.mjs': 'right',
+    'lib/split.js': "import './split/index.js'",
+    'lib/split/index.js': 'new',
+  })
+  const { oldOnNew, newOnNew } = await claim()
+  const [old, now] = [await texts(own, oldOnNew), await texts(own, newOnNew)]
+  expect(Object.keys(now).filter((path) => !(path in old))).toEqual(['calc/sums/__init__.py', 'lib/sum.mjs'])
+  expect([old['pyproject.toml'], now['pyproject.toml']]).toEqual([
+    expect.not.stringContaining('evil'),
+    expect.stringContaining('evil'),
+  ])
+})
+
+it('takes vendored packages from the claim where it requires others, and no others', async () => {
+  const start = {
+    'go.mod': 'module m\n\nrequire (\n\ta.org/a v1.0.0\n\tb.org/b v1.0.0 // indirect\n)\n',
+    'vendor/modules.txt': 'old',
+    'vendor/a.org/a/a.go': 'old',
+    'vendor/b.org/b/b.go': 'old',
+    'rs/Cargo.toml': '[package]\nname = "x"\n',
+    'rs/Cargo.lock': 'old',
+    'rs/vendor/c/lib.rs': 'old',
+    'rs/vendor/c/Cargo.toml': '[package]\nname = "c"\nmetadata = 1\n',
+    'rs/vendor/c/build.rs': 'old',
+    'rs/vendor/c/tests/t.rs': 'old',
+  }
+  const { 'go.mod': mod, 'rs/Cargo.lock': lock, ...vendored } = start
+  const now = Object.fromEntries(Object.keys(vendored).map((path) => [path, path.includes('vendor') ? 'new' : '']))
+  const project = createProject(start)
+  const { own, claim } = await createSprint(project, noRoom)
+  const listNew = async () => {
+    const found = Object.entries(await texts(own, (await claim()).oldOnNew))
+    return found.flatMap(([path, text]) => (text === 'new' ? [path] : []))
+  }
+  put(project, { ...now, 'rs/Cargo.toml': start['rs/Cargo.toml'], 'go.mod': mod.replace(' // indirect', '') })
+  expect(await listNew()).toEqual([])
+  put(project, { 'go.mod': mod.replace('a v1.0.0', 'a v1.1.0'), 'rs/Cargo.lock': `${lock}er` })
+  expect(await listNew()).toEqual([
+    'rs/vendor/c/Cargo.toml',
+    'rs/vendor/c/build.rs',
+    'rs/vendor/c/lib.rs',
+    'rs/vendor/c/tests/t.rs',
+    'vendor/a.org/a/a.go',
+    'vendor/modules.txt',
+  ])
+})
+
+it('leads a pattern of exports to the new folder once no file of the old one is left', async () => {
+  const pack = (folder: string) => `{"exports":{"./*":"./${folder}/*.js"}}`
+  const project = createProject({ 'package.json': pack('src'), 'src/sum.js': 'old' })
+  const { own, claim } = await createSprint(project, noRoom)
+  put(project, { 'package.json': pack('lib'), 'lib/sum.js': 'old' })
+  const readManifest = async () => (await texts(own, (await claim()).oldOnNew))['package.json'] ?? ''
+  expect(JSON.parse(await readManifest())).toEqual({ exports: { './*': './src/*.js' } })
+  rmSync(join(project, 'src'), { recursive: true })
+  expect(await readManifest()).toBe(pack('lib'))
+})
+
 it('releases what may change', async () => {
   const project = createProject({ 'package.json': '{}', 'test/a.test.js': 'old', 'vitest.config.ts': 'old' })
   const { own, claim } = await createSprint(project, noRoom, { mayChange: ['test/**', 'vitest.config.*'] })

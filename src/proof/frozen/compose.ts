@@ -1,7 +1,10 @@
+import { posix } from 'node:path'
 import type { OwnGit, TreeChange, TreeEdit, TreeEntry } from '../room/own-git.ts'
 import type { Classifier, FrozenKind } from './classify.ts'
+import { listChangedModules } from './merge-go-mod.ts'
 import { canHoldTests, exchangeInlineTests } from './inline-tests.ts'
-import { freezeKeys, takeDependencies } from './merge-keys.ts'
+import { isCode, listImports } from './test-helpers.ts'
+import { freezeNew, listEntries, freezeKeys, restoreEntries, takeDependencies } from './merge-keys.ts'
 
 export type ComposedTrees = {
   /** The claim's code with the tests, support and settings of the baseline. */
@@ -12,6 +15,8 @@ export type ComposedTrees = {
   readonly newOnOld: () => Promise<string>
   /** The agent's changes of frozen files, which make a claim contested. */
   readonly frozenChanges: readonly FrozenChange[]
+  /** Changed tests, and what tests load, that the user lets the agent change. */
+  readonly releasedTests: readonly string[]
   /** New modules that would hide one of the test runner; they are in no tree. */
   readonly shadows: readonly string[]
   /** Whether lockfiles or dependencies in a manifest differ. */
@@ -20,6 +25,8 @@ export type ComposedTrees = {
   readonly isChanged: boolean
   /** The work itself: what differs and is neither a test nor a setting. */
   readonly readSources: () => Promise<readonly SourceChange[]>
+  /** Whether code of the start that is no test loads the file, or a manifest of the start names it. */
+  readonly isLoadedByCode: (path: string) => Promise<boolean>
   /** The claim with other texts in some of its files. */
   readonly replaceIn: (tree: string, files: readonly SourceText[]) => Promise<string>
 }
@@ -46,11 +53,15 @@ export type ClaimTrees = {
 
 /** Lays old over new and new over old in the index. One tree id each: equal ids need one run only. */
 export async function composeTrees(own: OwnGit, trees: ClaimTrees, classifier: Classifier): Promise<ComposedTrees> {
-  const changes = trees.changes.map((change) => ({ ...change, kind: kindNow(classifier, change) }))
-  const manifests = await mergeManifests(own, changes, classifier)
+  const classified = trees.changes.map((change) => ({ ...change, kind: kindNow(classifier, change) }))
+  const manifests = await mergeManifests(own, trees, classified, classifier)
+  const isVendored = await findVendored(own, classified, classifier)
+  const changes = classified.map((change) => (isVendored(change) ? { ...change, kind: 'lock' as const } : change))
   const inline = await exchangeInline(own, changes, classifier)
   const lay = (side: Side) =>
     changes.flatMap((change): TreeEdit[] => {
+      if (side === 'newOnOld' && classifier.isReleasedTest(change.path))
+        return [{ path: change.path, entry: change.after }]
       const exchanged = side === 'newOnNew' ? undefined : inline.get(change.path)?.[side]
       const entry = exchanged ?? choose(side, change, manifests.get(change.path))
       const base = side === 'newOnOld' ? change.before : change.after
@@ -66,6 +77,7 @@ export async function composeTrees(own: OwnGit, trees: ClaimTrees, classifier: C
       changes.map((change) => (inline.has(change.path) ? { ...change, kind: 'test' as const } : change)),
       manifests,
     ),
+    releasedTests: changes.map(({ path }) => path).filter(classifier.isReleasedTest),
     shadows: changes.filter(({ kind }) => kind === 'shadow').map(({ path }) => path),
     dependenciesChanged: changes.some(
       ({ path, kind }) => kind === 'lock' || manifests.get(path)?.dependenciesDiffer === true,
@@ -76,6 +88,7 @@ export async function composeTrees(own: OwnGit, trees: ClaimTrees, classifier: C
         own,
         changes.filter(({ path }) => !classifier.isReleased(path)),
       ),
+    isLoadedByCode: (path) => isLoadedByCode(own, trees.baseline, classifier, path),
     replaceIn: (tree, files) => replaceIn(own, tree, files),
   }
 }
@@ -107,6 +120,24 @@ async function readSources(own: OwnGit, changes: readonly Change[]): Promise<Sou
   )
 }
 
+/** More sources than this are not read. */
+const maxUsers = 3000
+
+async function isLoadedByCode(own: OwnGit, tree: string, { classify }: Classifier, path: string): Promise<boolean> {
+  const files = await own.list(tree)
+  const known = new Set(files.keys())
+  const users = [...files]
+    .filter(([user, { mode }]) => user !== path && mode.startsWith('100'))
+    .filter(([user]) => (isCode.test(user) && classify(user) === 'source') || posix.basename(user) === 'package.json')
+    .slice(0, maxUsers)
+  const texts = (await own.readBlobs(users.map(([, { id }]) => id))).map(String)
+  return users.some(([user], at) => {
+    const text = texts[at] ?? ''
+    if (isCode.test(user)) return listImports(user, text, known).includes(path)
+    return listEntries(text).some((target) => posix.join(posix.dirname(user), target) === path)
+  })
+}
+
 async function replaceIn(own: OwnGit, tree: string, files: readonly SourceText[]): Promise<string> {
   const entries = await own.list(tree)
   const edits: TreeEdit[] = []
@@ -124,8 +155,32 @@ function kindNow(classifier: Classifier, { path, before }: TreeChange): FrozenKi
   return kind === 'shadow' && before !== undefined ? 'source' : kind
 }
 
+/** Installed packages in the repository, where the agent changed what is installed: they come from the claim as a lock does. */
+async function findVendored(own: OwnGit, changes: readonly Change[], { isFrozenByUser }: Classifier) {
+  const folders: string[] = []
+  const crates: string[] = []
+  for (const { path, kind, before, after } of changes) {
+    const name = posix.basename(path)
+    const vendor = posix.join(posix.dirname(path), 'vendor')
+    if (name === 'Cargo.lock' && kind === 'lock') crates.push(`${vendor}/`)
+    if (name !== 'go.mod' || kind !== 'keys') continue
+    const [old = '', now = ''] = await Promise.all([readText(own, before), readText(own, after)])
+    const modules = listChangedModules(old, now)
+    if (modules.length > 0) folders.push(`${vendor}/modules.txt`, ...modules.map((module) => `${vendor}/${module}/`))
+  }
+  // Cargo compares a checksum of every file of a crate, also of its manifest and tests.
+  const isOfCrate = ({ path, kind }: Change) =>
+    kind === 'support' || (/(?:\/Cargo\.toml|\.rs)$/.test(path) && kind !== 'source' && !isFrozenByUser(path))
+  return (change: Change): boolean =>
+    (change.kind === 'support' && isIn(change.path, folders)) || (isIn(change.path, crates) && isOfCrate(change))
+}
+
+const isIn = (path: string, places: readonly string[]): boolean => places.some((place) => path.startsWith(place))
+
 type MergeResult = {
   readonly frozen: TreeEntry | undefined
+  /** The same, with the entries of the start. */
+  readonly restored: TreeEntry | undefined
   /** Also a new manifest: without it the tests of a new package would not run on the old code. */
   readonly old: TreeEntry | undefined
   readonly isFrozenDifferent: boolean
@@ -141,7 +196,7 @@ function choose(side: Side, { kind, before, after }: Change, merged: MergeResult
     case 'shadow':
       return undefined
     case 'keys':
-      return side === 'newOnOld' ? merged?.old : merged?.frozen
+      return side === 'newOnOld' ? merged?.old : side === 'oldOnNew' ? merged?.restored : merged?.frozen
     case 'lock':
       return after
     case 'test':
@@ -153,8 +208,15 @@ function choose(side: Side, { kind, before, after }: Change, merged: MergeResult
   }
 }
 
-async function mergeManifests(own: OwnGit, changes: readonly Change[], classifier: Classifier) {
+async function mergeManifests(
+  own: OwnGit,
+  { baseline, claim }: ClaimTrees,
+  changes: readonly Change[],
+  classifier: Classifier,
+): Promise<Map<string, MergeResult>> {
   const merged = new Map<string, MergeResult>()
+  const removed = new Set(changes.filter(({ after }) => after === undefined).map(({ path }) => path))
+  const left = changes.some(({ kind }) => kind === 'keys') ? [...(await own.list(claim)).keys()] : []
   for (const { path, kind, before, after } of changes) {
     const rule = kind === 'keys' ? classifier.keys(path) : undefined
     if (rule === undefined) continue
@@ -162,16 +224,43 @@ async function mergeManifests(own: OwnGit, changes: readonly Change[], classifie
     const texts = { before: old, after: now }
     const frozen = freezeKeys(path, texts, rule)
     const withDependencies = takeDependencies(path, texts, rule)
+    const isGone = (target: string) =>
+      target.includes('*')
+        ? isPatternGone(posix.join(posix.dirname(path), target), removed, left)
+        : ['', '.js', '/index.js'].some((end) => removed.has(posix.join(posix.dirname(path), target + end)))
+    const holdsTests = async () =>
+      [...(await own.list(baseline)).keys()].some(
+        (other) => isBelow(other, posix.dirname(path)) && classifier.classify(other) === 'test',
+      )
+    const isFirst = async () => ![...(await own.list(baseline)).keys()].some((other) => classifier.keys(other))
+    // A new manifest beside tests of the start would change how they run.
+    const restored =
+      old === undefined && now !== undefined && (await holdsTests())
+        ? freezeNew(path, now, rule, await isFirst())
+        : restoreEntries(path, { before: old, after: frozen ?? now }, rule, isGone)
     const write = async (text: string): Promise<TreeEntry> => ({ mode: '100644', id: await own.writeBlob(text) })
+    const frozenEntry = frozen === undefined ? (now === undefined ? before : after) : await write(frozen)
     merged.set(path, {
-      frozen: frozen === undefined ? (now === undefined ? before : after) : await write(frozen),
+      frozen: frozenEntry,
+      restored: restored === undefined ? frozenEntry : await write(restored),
       old: withDependencies === undefined ? (before ?? after) : await write(withDependencies),
-      isFrozenDifferent: frozen !== undefined,
+      isFrozenDifferent: (frozen ?? restored) !== undefined,
       dependenciesDiffer: withDependencies !== undefined || (before === undefined) !== (after === undefined),
     })
   }
   return merged
 }
+
+/** Files of the start matched it, and none of the claim does. A star stands for any text, also with slashes. */
+function isPatternGone(pattern: string, removed: ReadonlySet<string>, left: readonly string[]): boolean {
+  const [start = '', ...ends] = pattern.split('*')
+  const end = ends.at(-1) ?? ''
+  const matches = (path: string) =>
+    path.length >= start.length + end.length && path.startsWith(start) && path.endsWith(end)
+  return [...removed].some(matches) && !left.some(matches)
+}
+
+const isBelow = (path: string, folder: string): boolean => folder === '.' || path.startsWith(`${folder}/`)
 
 /** Undefined for what is not a plain file: a manifest that became a link leads out of the room. */
 async function readText(own: OwnGit, entry: TreeEntry | undefined): Promise<string | undefined> {

@@ -6,7 +6,11 @@ import { lazy } from '../../platform/lazy.ts'
 
 const Globs = z.array(z.string()).default([])
 
-const KeyRule = z.strictObject({ frozen: z.array(z.string()), dependencies: z.array(z.string()) })
+const KeyRule = z.strictObject({
+  frozen: z.array(z.string()),
+  dependencies: z.array(z.string()),
+  entries: Globs,
+})
 export type KeyRule = z.infer<typeof KeyRule>
 
 const Ecosystem = z.strictObject({

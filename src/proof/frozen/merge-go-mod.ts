@@ -6,6 +6,20 @@ export function mergeGoMod(onto: string, from: string, directives: readonly stri
   return `${[...mine.filter((each) => !isTaken(each)), ...theirs.filter(isTaken)].map(({ text }) => text).join('\n')}\n`
 }
 
+/** Modules that are required in another version, or in only one of the two. */
+export function listChangedModules(one: string, other: string): string[] {
+  const [mine, theirs] = [listRequired(one), listRequired(other)]
+  return [...new Set([...mine.keys(), ...theirs.keys()])].filter((name) => mine.get(name) !== theirs.get(name))
+}
+
+const listRequired = (text: string): ReadonlyMap<string, string> =>
+  new Map(
+    statements(text)
+      .filter(({ directive }) => directive === 'require')
+      .flatMap((each) => [...each.text.matchAll(/^[ \t]*(?:require[ \t]+)?([^\s()/][^\s()]*)[ \t]+(v\S+)/gm)])
+      .map(([, name = '', version = '']) => [name, version]),
+  )
+
 const print = (list: readonly Statement[]): string => list.map(({ text }) => text.trim()).join('\n')
 
 type Statement = { readonly directive: string; readonly text: string }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { frozenTable } from './frozen-table.ts'
-import { freezeKeys, takeDependencies } from './merge-keys.ts'
+import { freezeKeys, freezeNew, restoreEntries, takeDependencies } from './merge-keys.ts'
 
 const rule = (name: string) => {
   const found = Object.values(frozenTable()).flatMap(({ keys }) => keys[name] ?? [])[0]
@@ -62,6 +62,21 @@ describe('package.json', () => {
     })
   })
 
+  it('leads tests of the start to the files of the start, unless these have moved', () => {
+    const restore = (before: object, after: object, isGone = false) => {
+      const texts = { before: JSON.stringify(before), after: JSON.stringify(after) }
+      const text = restoreEntries('package.json', texts, rule('package.json'), () => isGone)
+      return text === undefined ? 'as it is' : JSON.parse(text)
+    }
+    const old = { name: 'a', exports: './sum.js' }
+    const now = { name: 'b', exports: { '.': './right.js', './half': './half.js' }, main: 'x.js', version: '2.0.0' }
+    const paths = { '.': './sum.js', './half': './half.js' }
+    expect(restore(old, now)).toEqual({ name: 'a', exports: paths, version: '2.0.0' })
+    expect(restore(old, { ...old, exports: paths })).toBe('as it is')
+    expect(restore({ main: 'a.js' }, { main: 'a.js', exports: './right.js' })).toEqual({ main: 'a.js' })
+    expect(restore(old, now, true)).toBe('as it is')
+  })
+
   it('is no way to the prototype', () => {
     const after = '{"__proto__": {"scripts": {"test": "exit 0"}}, "scripts": {"test": "x"}}'
     const text = freezeKeys('package.json', { before: '{"scripts":{"test":"y"}}', after }, rule('package.json'))
@@ -117,4 +132,25 @@ it('go.mod keeps what it replaced and takes what it requires', () => {
   expect(takeDependencies('go.mod', { before, after }, rule('go.mod'))).toBe(
     'module m\ngo 1.22\nrequire (\n\ta v1.1.0\n\tb v1.0.0\n)\n',
   )
+})
+
+describe('a new manifest beside tests of the start', () => {
+  it('keeps what the language needs if it is the first one', () => {
+    const freeze = (path: string, after: string, isFirst: boolean) => freezeNew(path, after, rule(path), isFirst)
+    const pack = '{"type":"module","jest":{"bail":true}}'
+    expect(JSON.parse(freeze('package.json', pack, true) ?? '')).toEqual({ type: 'module' })
+    expect(JSON.parse(freeze('package.json', pack, false) ?? '')).toEqual({})
+    const build = '[build-system]\nrequires = ["hatchling"]\n'
+    const pytest = '[tool.pytest.ini_options]\npythonpath = ["src"]\ntestpaths = ["tests"]\n'
+    expect(freeze('pyproject.toml', build + pytest, true)).toBeUndefined()
+    const kept = freeze('pyproject.toml', `${build}${pytest}addopts = "-p evil"\n`, true)
+    expect([kept?.includes('pythonpath'), kept?.includes('evil')]).toEqual([true, false])
+    expect(freeze('pyproject.toml', build + pytest, false)).not.toContain('pythonpath')
+  })
+
+  it('loses of a go.mod only what leads to other code', () => {
+    const start = 'module m\ngo 1.22\nrequire a v1.0.0\n'
+    expect(freezeNew('go.mod', start, rule('go.mod'), false)).toBeUndefined()
+    expect(freezeNew('go.mod', `${start}toolchain go1.23.0\nreplace a => ./evil\n`, rule('go.mod'), true)).toBe(start)
+  })
 })

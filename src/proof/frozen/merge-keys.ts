@@ -31,6 +31,23 @@ export function freezeKeys(path: string, { before, after }: Manifests, rule: Key
   return same(merged, now) ? undefined : format.print(merged)
 }
 
+/** Without these, code beside the first manifest may not even load. */
+const neededKeys = [
+  'type',
+  'build-system',
+  ...['tool.pytest', 'tool.pytest.ini_options'].flatMap((table) => [`${table}.pythonpath`, `${table}.testpaths`]),
+]
+
+/** A new manifest without what would change how tests of the start run. `isFirst`: the start had no manifest at all. */
+export function freezeNew(path: string, after: string, rule: KeyRule, isFirst: boolean): string | undefined {
+  if (path.endsWith('go.mod')) return changed(after, mergeGoMod(after, '', ['replace', 'exclude', 'toolchain']))
+  const format = path.endsWith('.toml') ? toml : json
+  const kept: Table = {}
+  const now = read(format, after)
+  if (isFirst && now !== undefined) for (const key of neededKeys) takeKey(kept, now, key.split('.'))
+  return freezeKeys(path, { before: format.print(kept), after }, rule)
+}
+
 /** The baseline's manifest with the dependencies of the claim, for runs of new tests on old code. */
 export function takeDependencies(path: string, { before, after }: Manifests, rule: KeyRule): string | undefined {
   if (before === undefined || after === undefined) return undefined
@@ -41,6 +58,42 @@ export function takeDependencies(path: string, { before, after }: Manifests, rul
   const merged = structuredClone(old)
   for (const key of rule.dependencies) takeKey(merged, now, key.split('.'))
   return same(merged, old) ? undefined : format.print(merged)
+}
+
+/**
+ * The manifest with what others load by the package's name as it was: tests of the start that load it get the same file as
+ * before. New paths of `exports` stay. Undefined: nothing differs, or a file that was loaded has moved (`isGone`).
+ */
+export function restoreEntries(
+  path: string,
+  { before, after }: Manifests,
+  { entries }: KeyRule,
+  isGone: (target: string) => boolean,
+): string | undefined {
+  const format = path.endsWith('.toml') ? toml : json
+  const [old, now] = [read(format, before), read(format, after)]
+  if (old === undefined || now === undefined) return undefined
+  const merged = structuredClone(now)
+  for (const key of entries) takeKey(merged, old, key.split('.'))
+  if (entries.some((key) => listTargets(old[key]).some(isGone))) return undefined
+  const [was, is] = [old['exports'], now['exports']]
+  if (was !== undefined && isPathTable(is)) {
+    const paths = isPathTable(was) ? was : { '.': was }
+    define(merged, 'exports', { ...is, ...paths })
+  }
+  return same(merged, now) ? undefined : format.print(merged)
+}
+
+const isPathTable = (value: unknown): value is Table =>
+  isTable(value) && Object.keys(value).some((key) => key.startsWith('.'))
+
+const listTargets = (value: unknown): string[] =>
+  typeof value === 'string' ? [value] : isTable(value) ? Object.values(value).flatMap(listTargets) : []
+
+/** What a package.json offers to others and starts; `imports` leads only to what the project itself loads. */
+export function listEntries(text: string): string[] {
+  const manifest = read(json, text)
+  return ['main', 'module', 'browser', 'exports', 'bin'].flatMap((key) => listTargets(manifest?.[key]))
 }
 
 const changed = (from: string, to: string): string | undefined => (from === to ? undefined : to)

@@ -56,7 +56,7 @@ async function findTestData({ paths, isTest, search }: Sources, helpers: Readonl
   return found
 }
 
-const isCode = /\.(?:[cm]?[jt]sx?|py)$/
+export const isCode = /\.(?:[cm]?[jt]sx?|py)$/
 
 const testLibrary =
   /['"](?:node:test|vitest|@jest\/globals|jest|mocha|ava|tap|tape|uvu|chai|expect|sinon|should|@playwright\/test|@testing-library\/[^'"]+)['"]|^\s*(?:import|from)\s+(?:pytest|unittest|hypothesis|nose2?)\b/m
@@ -95,7 +95,8 @@ function moduleName(path: string): string {
   return name === 'index' || name === '__init__' ? posix.basename(posix.dirname(path)) : name
 }
 
-function listImports(path: string, text: string, known: ReadonlySet<string>): string[] {
+/** Files of the project that a file imports. */
+export function listImports(path: string, text: string, known: ReadonlySet<string>): string[] {
   return path.endsWith('.py') ? pythonImports(path, text, known) : nodeImports(path, text, known)
 }
 

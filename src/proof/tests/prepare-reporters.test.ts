@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { prepareReporters, writeReporters } from './prepare-reporters.ts'
+import { keepReporters, prepareReporters, writeReporters } from './prepare-reporters.ts'
 
 const assets = fileURLToPath(new URL('../../../assets/reporters', import.meta.url))
 const prepare = (env: Readonly<Record<string, string>>, outputFolder = '/out', runners?: readonly string[]) =>
@@ -19,7 +19,6 @@ describe('the environment that switches reporters on', () => {
       PATH: '/usr/bin',
       NODE_OPTIONS: '--max-old-space-size=100',
       PYTHONPATH: '/own',
-      PYTEST_ADDOPTS: '-x',
       GOFLAGS: '-mod=readonly',
       RUBYLIB: '/lib',
       PHP_INI_SCAN_DIR: '/php',
@@ -31,7 +30,6 @@ describe('the environment that switches reporters on', () => {
       PATH: '/out/reporters/path:/usr/bin',
       NODE_OPTIONS: '--require "/out/reporters/node/hook.cjs" --max-old-space-size=100',
       PYTHONPATH: '/out/reporters/python:/own',
-      PYTEST_ADDOPTS: '-x -p check_report_pytest',
       GOFLAGS: '-mod=readonly -exec=/out/reporters/shell/go.sh -count=1',
       RUBYLIB: '/out/reporters/ruby:/lib',
       PHP_INI_SCAN_DIR: '/php:/out/reporters/php',
@@ -56,7 +54,34 @@ describe('the environment that switches reporters on', () => {
   })
 
   it('holds only what the chosen runners need', async () => {
-    expect(Object.keys((await prepare({}, '/out', ['pytest'])).env)).toEqual(['PYTHONPATH', 'PYTEST_ADDOPTS'])
+    expect(Object.keys((await prepare({}, '/out', ['pytest'])).env)).toEqual(['PYTHONPATH'])
+  })
+
+  it('stays where a command sets a PYTHONPATH of its own', () => {
+    const kept = (command: string) => keepReporters(command, '/out')
+    expect(kept('PYTHONPATH=src pytest -q && PYTHONPATH="a:b" pytest')).toBe(
+      'PYTHONPATH=/out/reporters/python:src pytest -q && PYTHONPATH="/out/reporters/python:a:b" pytest',
+    )
+    expect(kept('PYTHONPATH= MY_PYTHONPATH=src pytest')).toBe('PYTHONPATH= MY_PYTHONPATH=src pytest')
+  })
+
+  it.each([
+    'PYTHONPATH=src show',
+    'PYTHONPATH="src" show',
+    "PYTHONPATH='src' show",
+    'export PYTHONPATH=src; show',
+    `sh -c 'cd . && PYTHONPATH=src show'`,
+    `sh -c 'cd . && PYTHONPATH="src" show'`,
+    `sh -c "cd . && PYTHONPATH=src show"`,
+    `sh -c "echo 'a b' >&2; PYTHONPATH='src' show"`,
+    `sh -c "cd . && PYTHONPATH=\\"src\\" show"`,
+    `# it's\nPYTHONPATH=src show`,
+  ])('stays whatever the path of the state contains: %s', (command) => {
+    for (const path of ['/out', '/John Doe/out', `/it's/$HOME/"a"\\b`]) {
+      const kept = keepReporters(command.replace('show', 'printenv PYTHONPATH'), path)
+      const { stdout } = spawnSync('/bin/sh', ['-c', kept], { encoding: 'utf8' })
+      expect(stdout).toBe(`${path}/reporters/python:src\n`)
+    }
   })
 
   it('names nothing of Ralph', async () => {

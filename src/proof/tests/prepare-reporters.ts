@@ -56,6 +56,28 @@ export async function prepareReporters(request: ReporterRequest): Promise<Prepar
   }
 }
 
+/** A PYTHONPATH that the command itself sets would hide the reporters of Python. */
+export function keepReporters(command: string, outputFolder: string): string {
+  const path = join(outputFolder, 'reporters/python')
+  return command.replaceAll(
+    /(^|[\s;&|(])PYTHONPATH=(["']?)(?=[^\s"';&|])/g,
+    (_, before: string, quote: string, at: number) => {
+      const word = quote === '' && /[^\w/.:@%+=,-]/.test(path) ? quoteShellWord(path) : escapeInQuotes(path, quote)
+      // In `sh -c '…'` two shells read it.
+      return `${before}PYTHONPATH=${quote}${escapeInQuotes(word, openQuote(command.slice(0, at)))}:`
+    },
+  )
+}
+
+/** The quote that is still open at the end of a part of a shell command. */
+const openQuote = (part: string): string =>
+  /["']/.exec(part.replaceAll(/\\[^]|'[^']*'|"(?:\\[^]|[^"\\])*"|(?<=^|\s)#.*/g, ''))?.[0] ?? ''
+
+function escapeInQuotes(text: string, quote: string): string {
+  if (quote === '"') return text.replaceAll(/["\\$`]/g, String.raw`\$&`)
+  return quote === "'" ? text.replaceAll("'", `'\\''`) : text
+}
+
 /** Writes the files of `prepareReporters`, and the empty folder for reports. */
 export async function writeReporters({ files }: PreparedReporters, outputFolder: string): Promise<void> {
   for (const { path, text, isProgram } of files) await (isProgram ? writeProgram : writeText)(path, text)

@@ -1,19 +1,14 @@
 import type { TestResult, TestStatus } from '../../../contract/tests.ts'
 import { cleanText, joinName } from '../form/names.ts'
 import { readRepeatedLines } from '../readers/report-lines.ts'
-import type { Report, ReporterPlace, TestRunner } from '../form/test-runner.ts'
+import type { Report, TestRunner } from '../form/test-runner.ts'
 import { addPythonPath } from './python-path.ts'
 
 export const pytest: TestRunner = {
   name: 'pytest',
   recorded: '9.0',
   pattern: /\b(pytest|py\.test)\b/,
-  reporter: {
-    environment: (place: ReporterPlace) => [
-      addPythonPath(place),
-      { name: 'PYTEST_ADDOPTS', text: '-p check_report_pytest', separator: ' ' },
-    ],
-  },
+  reporter: { environment: (place) => [addPythonPath(place)] },
   readReport: readRepeatedLines,
   readOutput,
   select: (tests) => ({ 'only.json': JSON.stringify(tests.map(({ file, name }) => ({ file, name }))) }),
