@@ -103,6 +103,7 @@ async function main() {
 
 function readCall({ options, words, prompt, instruction }) {
   const form = words.find((_, index) => words[index - 1] === '--output-format') ?? 'text'
+  const schema = words.find((_, index) => words[index - 1] === '--json-schema')
   const session = { session_id: `conformance-${process.pid}` }
   const print = (event) => form === 'stream-json' && write(`${JSON.stringify({ ...event, ...session })}\n`)
   const result = (fields) => {
@@ -121,7 +122,11 @@ function readCall({ options, words, prompt, instruction }) {
       begin()
       const message = { id: `message-${process.pid}`, role: 'assistant', content: [{ type: 'text', text }] }
       print({ type: 'assistant', message })
-      result({ is_error: false, result: text })
+      result({
+        is_error: false,
+        result: text,
+        ...(schema && text.startsWith(allPass) && { structured_output: fill(schema) }),
+      })
       return 0
     },
     refuse(status, text) {
@@ -147,12 +152,20 @@ function readCall({ options, words, prompt, instruction }) {
   }
 }
 
+/** The most optimistic answer that a JSON Schema allows, for a claim in a loop that asks for one. */
+function fill(schema) {
+  const values = { boolean: true, string: 'all tests pass', array: [] }
+  const fields = Object.entries(JSON.parse(schema).properties ?? {})
+  return Object.fromEntries(fields.map(([name, { type }]) => [name, values[type]]))
+}
+
+const allPass = 'All tests pass.'
 const usage = { input_tokens: 10, output_tokens: 5 }
 const reported = (report) => `Done.\n\n\`\`\`json\n${JSON.stringify(report)}\n\`\`\``
 
 /** In the format of many loops: a marker in the text, and a JSON block at the end. */
 function claimed(report) {
-  return `All tests pass.\n<promise>COMPLETE</promise>\n\n${reported(report)}`
+  return `${allPass}\n<promise>COMPLETE</promise>\n\n${reported(report)}`
 }
 
 /** Our options come first; the first other word begins the arguments of the loop. */

@@ -1,3 +1,4 @@
+import { namesNode, namesOthers } from './found-by-name.mjs'
 import { knowsNode } from './knows-node.mjs'
 import { knowsGo, knowsMake, knowsPytest, knowsRust, knowsUnittest } from './knows-others.mjs'
 import { settingsDependencies, settingsNode, settingsWorkspaces } from './settings-node.mjs'
@@ -41,6 +42,7 @@ export const cheats = [
   ...[settingsPytestMore, settingsUnittestMore, settingsRustMore],
   ...[knowsNode, knowsPytest, knowsUnittest, knowsRust, knowsGo, knowsMake, knowsRoomNode, knowsRoomOthers],
   ...[placesNode, placesPytest, placesRust, placesMake],
+  ...[namesNode, namesOthers],
   ...[time, timeMake, timeRoom],
   ...[uncommonTests, uncommonSettings, uncommonKnowledge],
 ].flat()

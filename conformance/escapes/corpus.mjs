@@ -1,8 +1,10 @@
 import { deputyCases } from './cases/deputy.mjs'
 import { files } from './cases/files.mjs'
+import { interfaceCases } from './cases/interfaces.mjs'
 import { mechanismCases } from './cases/mechanisms.mjs'
 import { networkCases } from './cases/network.mjs'
 import { plantedCases } from './cases/planted.mjs'
+import { sessionCases } from './cases/sessions.mjs'
 import { stateCases } from './cases/state.mjs'
 import { systemCases } from './cases/system.mjs'
 
@@ -15,4 +17,6 @@ export const corpus = [
   ...deputyCases,
   ...plantedCases,
   ...mechanismCases,
+  ...sessionCases,
+  ...interfaceCases,
 ]

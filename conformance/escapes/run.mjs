@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Tries to get out of a cell in every way of the corpus, and looks from outside afterwards:
 //   npx tsc -b src/agents src/storage && node conformance/escapes/run.mjs --cell bubblewrap|namespaces|container|none [--only text] [--sample] [--write]
-// For a container: --command 'podman --runtime runc' and --image, a name or a folder with a whole system.
+// For a container: --command 'podman --runtime runc' and --image, a name or a folder with a whole system; --run for more options.
 // Exit code 1 if one succeeds. With --write the table goes into docs/escapes.md.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -15,7 +15,8 @@ const { values } = parseArgs({
     cell: { type: 'string', default: 'bubblewrap' },
     command: { type: 'string' },
     image: { type: 'string' },
-    only: { type: 'string' },
+    only: { type: 'string', multiple: true },
+    run: { type: 'string', multiple: true },
     sample: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
   },
@@ -48,7 +49,8 @@ await checkMeans()
 
 const chosen = corpus.filter(
   ({ class: kind, id }, index) =>
-    (!values.only || `${kind}/${id}`.includes(values.only)) && (!values.sample || index % 13 === 0),
+    (!values.only || values.only.some((text) => `${kind}/${id}`.includes(text))) &&
+    (!values.sample || index % 13 === 0),
 )
 const waiting = (cell.kind === 'none' ? chosen.filter((each) => harmless.includes(each.class)) : chosen).map(
   (each, index) => ({ ...each, index }),
@@ -81,12 +83,14 @@ async function work() {
 
 function summarise() {
   const rest = untried.length === 0 ? '' : `; ${untried.length} more could not be tried`
-  return `${values.cell} ${found.version}: ${out.length} of ${rows.length - untried.length} got out${rest}`
+  // Not the name of the image, which may be a folder of this machine.
+  const version = found.version.replace(/ with .*/, '')
+  return `${values.cell} ${version}: ${out.length} of ${rows.length - untried.length} got out${rest}`
 }
 
 function containerSettings() {
-  const { command, image } = values
-  return { ...(command && { command: command.split(' ') }), ...(image && { image }) }
+  const { command, image, run } = values
+  return { ...(command && { command: command.split(' ') }), ...(image && { image }), ...(run && { run }) }
 }
 
 /** One harmless look before anything that would do harm: that there are walls at all. */
