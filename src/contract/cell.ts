@@ -15,6 +15,13 @@ export function parseHostRule(text: string): { readonly host: string; readonly p
   return { host, ...(port !== undefined && { port }) }
 }
 
+/** The setting that allows a refused host, which is given with its port. */
+export function settingThatAllows(host: string, field: 'allow' | 'private'): string {
+  const [, name = host, port = ''] = /^(.*):(\d+)$/.exec(host) ?? []
+  const plain = name.includes(':') ? `[${name}]` : name
+  return `network: {${field}: ["${['', '80', '443'].includes(port) ? plain : `${plain}:${port}`}"]}`
+}
+
 const hostText = 'a host such as example.com, example.com:8443 or *.example.com, without scheme and path'
 const Host = z.string({ error: hostText }).refine((text) => parseHostRule(text) !== undefined, { error: hostText })
 
@@ -109,6 +116,7 @@ const hosts = z.array(z.string())
 export const NetworkUse = fileObject({
   allowed: hosts.optional().describe('Hosts that they reached'),
   refused: hosts.optional().describe('Hosts that Ralph refused'),
+  private: hosts.optional().describe('Those of the refused hosts that only `network: {private: […]}` allows'),
 })
 export type NetworkUse = z.output<typeof NetworkUse>
 

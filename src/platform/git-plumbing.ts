@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { availableParallelism, constants, setPriority } from 'node:os'
 import { RalphError } from '../contract/errors.ts'
+import { killIfWaiting } from './git-pipes.ts'
 import { pathOutside } from './safe-path.ts'
 
 /** One call of git on a git folder that belongs to Ralph. */
@@ -82,7 +83,12 @@ function start(job: Plumbing, args: readonly string[]): Promise<GitResult> {
       if (stderr.length < 100_000) stderr += text
     })
     child.once('error', (cause) => reject(notStarted(cause, workTree)))
-    child.once('close', (code) => resolve({ code, stdout: Buffer.concat(stdout), stderr }))
+    const findWaiting = killIfWaiting(child, workTree ?? gitDir)
+    child.once('close', (code) => {
+      const waiting = findWaiting()
+      if (waiting) reject(waiting)
+      else resolve({ code, stdout: Buffer.concat(stdout), stderr })
+    })
     child.stdin.on('error', () => {})
     child.stdin.end(input ?? '')
   })

@@ -1,5 +1,6 @@
 import { execFile, spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { RalphError } from '../contract/errors.ts'
+import { killIfWaiting } from './git-pipes.ts'
 import { pathOutside } from './safe-path.ts'
 
 /** Neither the user's configuration nor a repository's hooks may affect how Ralph uses git. */
@@ -63,7 +64,9 @@ export function git(options: GitOptions, ...args: readonly string[]): Promise<st
       [...ownConfig, ...args],
       { cwd, env: gitEnvironment(options), encoding, maxBuffer: 256 * 1024 * 1024, timeout: timeoutMs },
       (error, stdout, stderr) => {
-        if (error?.killed) reject(gitFailed(`git ${args[0]}: no answer within ${timeoutMs / 1000} s`, error))
+        const waiting = findWaiting()
+        if (waiting) reject(waiting)
+        else if (error?.killed) reject(gitFailed(`git ${args[0]}: no answer within ${timeoutMs / 1000} s`, error))
         else if (error) reject(gitFailed(`git ${args[0]}: ${stderr.trim() || error.message}`, error))
         else {
           if (stderr !== '') onWarning?.(stderr)
@@ -71,6 +74,7 @@ export function git(options: GitOptions, ...args: readonly string[]): Promise<st
         }
       },
     )
+    const findWaiting = killIfWaiting(child, cwd)
     child.stdin?.on('error', () => {})
     child.stdin?.end(input ?? '', encoding)
   })
@@ -78,7 +82,15 @@ export function git(options: GitOptions, ...args: readonly string[]): Promise<st
 
 /** Starts git with pipes, for output that is too large for memory. */
 export const spawnGit = (options: GitOptions, ...args: readonly string[]): ChildProcessWithoutNullStreams =>
-  spawn('git', [...ownConfig, ...args], { cwd: options.cwd, env: gitEnvironment(options), stdio: 'pipe' })
+  withoutWaiting(
+    spawn('git', [...ownConfig, ...args], { cwd: options.cwd, env: gitEnvironment(options), stdio: 'pipe' }),
+    options.cwd,
+  )
+
+function withoutWaiting(child: ChildProcessWithoutNullStreams, cwd: string): ChildProcessWithoutNullStreams {
+  killIfWaiting(child, cwd)
+  return child
+}
 
 function gitEnvironment(options: GitOptions): NodeJS.ProcessEnv {
   const { cwd, index, gitDir, objects, alternates, refreshesIndex = false, author = ralphAuthor } = options

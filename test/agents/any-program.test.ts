@@ -146,6 +146,6 @@ describe('a program that is named by a path', () => {
       encoding: 'utf8',
     })
 
-    expect(run).toMatchObject({ status: 0, stdout: expect.stringContaining('completed') })
+    expect(run).toMatchObject({ status: 0, stdout: expect.stringContaining('goal reached') })
   })
 })

@@ -1,4 +1,6 @@
+import { readdirSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import { findBubblewrap } from '../sandbox/bubblewrap.ts'
 import type { Turn } from '../support/stub-model/turn.ts'
 import { claude, claudeBySubscription, claudeLimit } from './real-agents.ts'
 import { createRealSprint } from './real-sprint.ts'
@@ -35,6 +37,22 @@ it('continues with the next iteration if the model cannot answer in the required
     'accepted 1',
   ])
 })
+
+it.skipIf('missing' in findBubblewrap())(
+  'continues its conversation in a cell, which hides those of other projects',
+  async () => {
+    const sprint = await createRealSprint(claude, [{ text: 'I forgot the rest.' }, scenario.claim], {
+      sprint: { sandbox: 'required' },
+      env: { IS_SANDBOX: '' },
+    })
+
+    expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+    const [project, ...others] = readdirSync(sprint.at('../home/.claude/projects'))
+    expect(others).toEqual([])
+    const kept = readdirSync(sprint.at('../home/.claude/projects', `${project}`))
+    expect(kept.filter((name) => name.endsWith('.jsonl'))).toHaveLength(1)
+  },
+)
 
 it('waits for the end of a usage limit, to the second', async () => {
   const resetsAt = Math.ceil(Date.now() / 1000 + 20) * 1000

@@ -54,6 +54,43 @@ describe.each(workingCells)('a sprint with cell: %s', { timeout }, (cell) => {
     expect(await sprint.iterations()).toMatchObject([{ hosts: { refused: ['evil.test:443'] } }])
   })
 
+  it('shows what cell.read names and nothing beside it, and lets the agent change none of it', async () => {
+    const script = tries({
+      named: 'grep -q shown ~/shown/file',
+      written: 'echo x >~/shown/file',
+      beside: 'cat ~/hidden/file',
+    })
+    const files = { '../home/shown/file': 'shown\n', '../home/hidden/file': 'hidden\n' }
+    const sprint = await confined(script, { ...inCell({ kind: cell, read: ['~/shown'] }), files })
+
+    expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+    expect(await tried(sprint)).toEqual(['named', 'no-written', 'no-beside'])
+    expect(await sprint.read('../home/shown/file')).toBe('shown\n')
+  })
+
+  it('pins which hooks leave the cell, and what they run: an agent changes neither', async () => {
+    const change = (to: string) => `sed '${to}' s/PROGRESS.yaml >s/.tmp && mv s/.tmp s/PROGRESS.yaml; sleep 1.5`
+    const planted = change('s/touch by-hook/touch ..\\/planted/; s/id: walled/id: walled\\n    cell: none/')
+    const sprint = await confined(
+      planted,
+      inCell(cell, {
+        'per-iteration-hooks': [
+          { id: 'walled', run: 'touch ../outside; touch by-hook', parallel: false },
+          { id: 'mine', run: 'touch by-hook', cell: 'none', parallel: false },
+        ],
+      }),
+    )
+
+    await sprint.run()
+
+    expect(['../outside', '../planted', 'by-hook'].map((name) => sprint.has(name))).toEqual([false, false, true])
+    expect((await sprint.progress()).walls).toMatchObject([
+      { around: 'agents', cell },
+      { around: 'commands', cell },
+      { around: 'hook mine', cell: 'none' },
+    ])
+  })
+
   it.each(['open', 'closed'] as const)('records network: %s', async (network) => {
     const script = tries({
       loopback: 'ip route get 203.0.113.1 || grep -q 00000000 /proc/net/route',

@@ -143,14 +143,22 @@ while :; do sleep 0.1; done`
     expect(await tried(sprint)).toEqual(['no-system', 'no-system'])
   })
 
-  it.each([claude, codex])('works, if it is the real $name', async (agent) => {
+  it.each([claude, codex])('reaches its model and no other host, if it is the real $name', async (agent) => {
     const programs = await installed(agent.installs)
-    const sprint = await createRealSprint(agent, [scenario.claim], {
+    const look = 'curl -sm 5 https://evil.test; curl -sm 5 --noproxy "*" http://203.0.113.1; echo looked >looked.txt'
+    const sprint = await createRealSprint(agent, [{ calls: [{ run: look }] }, scenario.claim], {
       sprint: { sandbox: 'required' },
       env: { IS_SANDBOX: '', PATH: `${programs}:${folder}:${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin` },
     })
 
     expect(await sprint.run()).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/sandbox: bubblewrap/) })
+    expect([await sprint.read('looked.txt'), sprint.model.requests.length]).toEqual(['looked\n', 2])
+    const [{ hosts } = {}] = await sprint.iterations()
+    expect(hosts).toMatchObject({
+      allowed: [new URL(sprint.model.url).host],
+      refused: expect.arrayContaining(['evil.test:443']),
+    })
+    expect((await sprint.progress()).walls).toMatchObject([{ around: 'agents', network: 'allow-list' }])
   })
 
   it.each([claude, codex])(

@@ -31,6 +31,25 @@ it('restores servers and trust that an attempt added, and keeps what the program
   })
 })
 
+it('restores from the snapshot that an earlier version wrote before it was upgraded', async () => {
+  const { base, at } = createHome()
+  const obeyed = {
+    file: at('.claude.json'),
+    keys: ['mcpServers'],
+    within: ['projects'],
+    before: { '': { mcpServers: { mine: { command: 'a' } } } },
+  }
+  writeFileSync(join(base, 'agent-settings.json'), JSON.stringify({ absent: [], links: {}, obeyed }))
+  writeFileSync(at('.claude.json'), JSON.stringify({ mcpServers: { evil: { command: 'b' } }, starts: 7 }))
+  expect(await restoreSettings(base)).toEqual([
+    `restored mcpServers in ${at('.claude.json')}, which your own sessions use`,
+  ])
+  expect(JSON.parse(readFileSync(at('.claude.json'), 'utf8'))).toEqual({
+    mcpServers: { mine: { command: 'a' } },
+    starts: 7,
+  })
+})
+
 it('leaves the file alone if only empty values and other keys changed', async () => {
   const { base, at, env } = createHome()
   writeFileSync(at('.claude.json'), '{}')

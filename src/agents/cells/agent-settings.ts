@@ -14,6 +14,11 @@ type Snapshot = {
   readonly protectedValues?: (ProtectedValues & { readonly originalValues: ValuesByObject }) | undefined
 }
 
+/** The names in snapshots of earlier versions, whose attempts may end under this one. */
+type OldSnapshot = Omit<Snapshot, 'protectedValues'> & {
+  readonly obeyed?: ProtectedValues & { readonly before: ValuesByObject }
+}
+
 type JsonObject = Readonly<Record<string, unknown>>
 /** Protected values by the path of their object: `` for the file itself, `projects/<name>` for a nested object. */
 type ValuesByObject = Readonly<Record<string, JsonObject>>
@@ -49,8 +54,7 @@ export async function recordSettings(
 export async function restoreSettings(base: string): Promise<string[]> {
   const saved = await readTextIfExists(snapshotPath(base))
   if (saved === undefined) return []
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only this file writes it, where no agent can
-  const { absent, links, protectedValues } = JSON.parse(saved) as Snapshot
+  const { absent, links, protectedValues } = parseSnapshot(saved)
   const createdByAgent = absent.filter((path) => exists(path) || isLink(path))
   for (const path of createdByAgent) await removeFolder(path)
   const replaced = Object.entries(links).filter(([path, target]) => readLink(path) !== target)
@@ -65,6 +69,14 @@ export async function restoreSettings(base: string): Promise<string[]> {
   if (changed.length === 0) return lines
   await writeScratch(protectedValues.file, `${JSON.stringify(restoreValues(now, protectedValues), undefined, 2)}\n`)
   return [...lines, `restored ${changed.join(', ')} in ${protectedValues.file}, which your own sessions use`]
+}
+
+function parseSnapshot(saved: string): Snapshot {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only this file writes it, where no agent can
+  const snapshot = JSON.parse(saved) as Snapshot | OldSnapshot
+  if (!('obeyed' in snapshot) || !snapshot.obeyed) return snapshot
+  const { obeyed, ...others } = snapshot
+  return { ...others, protectedValues: { ...obeyed, originalValues: obeyed.before } }
 }
 
 /** Returns {} if the file is missing, undefined if it is not a JSON object. */

@@ -86,10 +86,7 @@ export async function clearCellFolder(place: Pick<CellPlace, 'sprintDir' | 'fold
   const planted = before === undefined ? [] : await removePlanted(before)
   const restored = await restoreSettings(base)
   await removeForeignFolder(base)
-  return [
-    ...planted.map((path) => `removed ${path}, which a program left and which would change what git does`),
-    ...restored,
-  ]
+  return [...planted, ...restored]
 }
 
 /**

@@ -1,12 +1,15 @@
+import { isIP } from 'node:net'
 import { join } from 'node:path'
+import { settingThatAllows } from '../../contract/cell.ts'
 import { writeFileAtomic } from '../../platform/files/atomic-file.ts'
 import { createPrivateFolder, readTextIfExists } from '../../platform/files/files.ts'
 import { findProgram } from '../../platform/processes/programs.ts'
+import { isInternalAddress } from '../../platform/net/public-post.ts'
 import { serveOnSocket } from '../../platform/net/socket-server.ts'
 import type { Driver } from '../drivers/driver.ts'
 import type { Command, NetworkSpec } from './cell.ts'
 import { networkFolder } from './places.ts'
-import { isLoopback, parseRule, plainHost, type Rule } from './network/allow-list.ts'
+import { isAddress, isLoopback, parseRule, plainHost, type Rule } from './network/allow-list.ts'
 import { configuredRules, findProjectAddresses, publicRegistries } from './network/configured-hosts.ts'
 import { proxyPort, withForwarder } from './network/forwarder.ts'
 import type { Visit } from './network/proxy.ts'
@@ -35,6 +38,8 @@ export type NetworkReport = {
   readonly mode: 'open' | 'closed' | 'allow-list'
   readonly allowed: Readonly<Record<string, number>>
   readonly refused: Readonly<Record<string, number>>
+  /** Those of the refused hosts that `network: {allow: […]}` does not allow. */
+  readonly private: Readonly<Record<string, number>>
 }
 
 export interface CellNetwork {
@@ -45,7 +50,7 @@ export interface CellNetwork {
   readonly close: () => Promise<void>
 }
 
-const nothing: NetworkReport = { mode: 'closed', allowed: {}, refused: {} }
+const nothing: NetworkReport = { mode: 'closed', allowed: {}, refused: {}, private: {} }
 
 /** The network of one cell. A filtered one is served by this process as long as the attempt lasts. */
 export async function openNetwork(request: NetworkRequest): Promise<CellNetwork> {
@@ -117,6 +122,7 @@ function upstreamProxy(env: NetworkRequest['env']): URL | undefined {
 function recordVisits(onNote: NetworkRequest['onNote']) {
   const allowed: Record<string, number> = {}
   const refused: Record<string, number> = {}
+  const inside: Record<string, number> = {}
   return {
     add: ({ host, port, allowed: isAllowed, reason }: Visit): void => {
       const name = `${plainHost(host)}:${port}`
@@ -124,13 +130,17 @@ function recordVisits(onNote: NetworkRequest['onNote']) {
       // Bounds memory for a program that tries endless names.
       if (counts[name] === undefined && Object.keys(counts).length >= maxHosts) return
       counts[name] = (counts[name] ?? 0) + 1
-      if (isAllowed || counts[name] !== 1) return
-      const entry = port === 443 || port === 80 ? host : name
-      const field = reason === 'a private address' ? 'private' : 'allow'
-      onNote?.(`network: refused ${name} (${reason}); to allow it: network: {${field}: ["${entry}"]}`)
+      if (isAllowed) return
+      const field = reason === 'a private address' || isInside(host) ? 'private' : 'allow'
+      if (field === 'private') inside[name] = counts[name]
+      if (counts[name] === 1)
+        onNote?.(`network: refused ${name} (${reason}); to allow it: ${settingThatAllows(name, field)}`)
     },
-    report: (): NetworkReport => ({ mode: 'allow-list', allowed, refused }),
+    report: (): NetworkReport => ({ mode: 'allow-list', allowed, refused, private: inside }),
   }
 }
+
+/** Also an address in a form that only a resolver understands, since nothing tells where it leads. */
+const isInside = (host: string): boolean => isAddress(host) && (isIP(host) === 0 || isInternalAddress(host))
 
 const maxHosts = 1000

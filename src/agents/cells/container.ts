@@ -249,11 +249,12 @@ const insideCommand = (command: Command): Command =>
 
 const [prctl, seccomp] = process.arch === 'arm64' ? [167, 277] : [157, 317]
 
-/** Number 1 of the container: closes system calls, starts the program, passes signals on, and ends everything with it. */
+/** Number 1 of the container: closes system calls and its memory (PR_SET_DUMPABLE), starts the program, passes signals on, ends all with it. */
 const firstProcess = `my $at = shift;
 if ($at ne "") { open F, "<", $at or exit 126; binmode F; my $f = do { local $/; <F> }; close F;
   my $p = pack("S x6 P", length($f) / 8, $f);
   syscall(${prctl}, 38, 1, 0, 0, 0) == 0 && syscall(${seccomp}, 1, 0, $p) == 0 or exit 126 }
+syscall(${prctl}, 4, 0, 0, 0, 0) == 0 or exit 126;
 my $child = fork; defined $child or exit 126;
 unless ($child) { setpgrp; exec { $ARGV[0] } @ARGV; print STDERR "ralph: $ARGV[0] is not in the image: $!\\n"; exit 127 }
 for my $name (qw(TERM INT HUP)) { $SIG{$name} = sub { kill $name, -$child } }

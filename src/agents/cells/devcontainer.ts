@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { join, resolve } from 'node:path'
-import { RalphError } from '../../contract/errors.ts'
+import { errorMessage, RalphError } from '../../contract/errors.ts'
 import { readTextSyncIfExists } from '../../platform/files/files.ts'
 
 /** What a project says about the container that it is developed in. */
@@ -48,7 +48,7 @@ function parseDevcontainer(text: string, path: string): DevcontainerFile {
     const found: unknown = JSON.parse(stripComments(text))
     if (typeof found === 'object' && found !== null) return found
   } catch (error) {
-    throw unusableError(path, error instanceof Error ? error.message : String(error))
+    throw unusableError(path, errorMessage(error))
   }
   throw unusableError(path, 'it is not an object')
 }

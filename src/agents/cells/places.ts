@@ -19,7 +19,7 @@ import { findRepositories } from './repositories.ts'
 import { systemMounts, type EtcView } from './system-view.ts'
 
 export type PlacesRequest = {
-  readonly driver?: Pick<Driver, 'state' | 'settings'> | undefined
+  readonly driver?: Pick<Driver, 'state' | 'settings' | 'sessions'> | undefined
   /** Where the program works. */
   readonly cwd: string
   readonly sprintDir: string
@@ -115,12 +115,13 @@ export async function findPlaces(request: PlacesRequest): Promise<View> {
       ...(await privateCaches(request, home)),
       ...Object.entries(files.home).map(([name, from]) => readOnly(join(home, name), from)),
       ...(isFolder(join(cwd, '.claude/sprints')) ? [readOnly(join(cwd, '.claude/sprints'), files.sprints)] : []),
+      ...state.sessions,
       ...(files.network === undefined ? [] : [readOnly(networkFolder, files.network)]),
     ],
     readable,
     writable: [cwd, sprint, ...there([...own, ...state.writable]), ...listReportFolder(request)],
     emptyFolders: hiddenPaths.filter((path) => isFolder(path)),
-    emptyFiles: [...hiddenPaths.filter((path) => !isFolder(path)), ...(await findSockets(cwd))],
+    emptyFiles: [...hiddenPaths.filter((path) => !isFolder(path)), ...state.hiddenFiles, ...(await findSockets(cwd))],
   }
 }
 
@@ -174,13 +175,36 @@ type ShownPlaces = { readonly home: string; readonly cwd: string; readonly shown
 const programRoots = ['/usr', '/opt', '/nix', '/snap']
 
 /** The agent program's own state, made where it is missing; its settings can only be read, since they take effect in the user's own sessions. */
-async function driverPlaces({ driver, env, cwd }: PlacesRequest, home: string) {
+async function driverPlaces(request: PlacesRequest, home: string) {
+  const { driver, env, cwd } = request
   const absolute = (paths: readonly string[] = []) => paths.map((path) => resolve(home, path))
   const writable = absolute(driver?.state?.(env))
   const readable = absolute(driver?.settings?.(env))
   for (const path of [...writable, ...readable]) await makeState(path)
-  return { writable, readable: existing(readable, realPath(cwd)) }
+  return { writable, readable: existing(readable, realPath(cwd)), ...(await sessionPlaces(request, home)) }
 }
+
+/** Like the program's own state otherwise: made where they are missing, since the program could make them too. */
+async function sessionPlaces({ driver, env, cwd }: PlacesRequest, home: string) {
+  const { hidden = [], hiddenFiles = [], own = [] } = driver?.sessions?.(env, realPath(cwd)) ?? {}
+  const at = async (path: string): Promise<string> => {
+    await createPrivateFolder(resolve(home, path))
+    return realPath(resolve(home, path))
+  }
+  const sessions: Mount[] = [
+    ...(await Promise.all(hidden.map(at))).map(emptySessions),
+    ...(await Promise.all(own.map(at))).map((path): Mount => ({ kind: 'bind', path, from: path, write: true })),
+  ]
+  return {
+    sessions,
+    hiddenFiles: existing(
+      hiddenFiles.map((path) => resolve(home, path)),
+      realPath(cwd),
+    ),
+  }
+}
+
+const emptySessions = (path: string): Mount => ({ kind: 'tmpfs', path, megabytes: 64, write: true, mode: '0700' })
 
 /** An empty one would hide `.env` of the home folder from the program; Ralph removes a new one after the attempt. */
 export const mustNotCreate = (path: string): boolean => path.endsWith('/.env')

@@ -79,7 +79,10 @@ export async function protectionFor(request: ProtectionRequest): Promise<Protect
   const capability = await sandboxCapability(request, { kind, container: spec.container })
   if (capability.kind === 'none') {
     if (mode === 'auto') return unprotected(capabilityText(capability))
-    throw unavailable(`the sprint requires a cell: ${capability.reason}`)
+    throw unavailable(
+      `the sprint requires a cell: ${capability.reason}`,
+      kind === 'container' ? containerHint : cellHint,
+    )
   }
   const { cell, tools } = capability
   const { texts, missing } = planLimits(spec.limits, tools)
@@ -97,10 +100,11 @@ export async function protectionFor(request: ProtectionRequest): Promise<Protect
   return { sandbox, text, kind: cell.kind, guarantees, network: networkMode(spec.network) }
 }
 
-const unavailable = (message: string): RalphError =>
-  new RalphError('SANDBOX_UNAVAILABLE', message, {
-    hint: 'install bubblewrap (bwrap), or run it in a container and say "sandbox: off"',
-  })
+const cellHint = 'install bubblewrap (bwrap), or run it in a container and say "sandbox: off"'
+const containerHint = 'install podman or docker, or name another program: "cell: {container: {command: …}}"'
+
+const unavailable = (message: string, hint = cellHint): RalphError =>
+  new RalphError('SANDBOX_UNAVAILABLE', message, { hint })
 
 const unprotected = (text: string): Protection => ({ text, kind: 'none', guarantees: none.guarantees, network: 'open' })
 

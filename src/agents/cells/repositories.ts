@@ -2,12 +2,14 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { isWithin } from './mounts.ts'
 import {
   exists,
+  existsItself,
   isFile,
   isFolder,
   listEntries,
   listFolder,
   createFolder,
   leadsOut,
+  moveFile,
   readTextSyncIfExists,
   realPath,
   removeFolder,
@@ -25,6 +27,9 @@ export type Repositories = {
 const executedFolders = ['hooks', 'modules']
 const executedFiles = ['config', 'config.worktree', 'info/attributes', 'objects/info/alternates']
 const linkFiles = ['commondir', 'gitdir', 'config.worktree']
+
+/** Steps of a rebase or a cherry-pick, which may be commands that the user's `git rebase --continue` would run. */
+const interruptedWork = ['rebase-merge', 'rebase-apply', 'sequencer']
 
 /** The repositories around and directly in a folder. */
 export async function findRepositories(cwd: string): Promise<Repositories> {
@@ -51,23 +56,37 @@ export async function listGitNames(cwd: string): Promise<string> {
 }
 
 /**
- * Removes what appeared in folders of git and would change what git does there: `commondir` makes git read another configuration, a
- * lock that a killed program left keeps the user's git from working, and through a link git would write to a file elsewhere, e.g. a
- * commit message to `.bashrc`. git itself makes no links there. Resolves with their paths.
+ * Takes away what appeared in folders of git and would change what git does there: `commondir` makes git read another configuration, the
+ * steps of a rebase may be commands, a lock that a killed program left keeps the user's git from working, and through a link git would write to a file elsewhere, e.g. a
+ * commit message to `.bashrc`. git itself makes no links there. Steps of a rebase may be the user's, so they are moved aside. Resolves
+ * with one line for each.
  */
 export async function removePlanted(before: string): Promise<string[]> {
   const known = new Set(before.split('\n'))
-  const planted: string[] = []
+  const lines: string[] = []
   for (const folder of [...known].filter((path) => path.endsWith('/'))) {
-    const paths = (await listFolder(folder)).map((name) => join(folder, name)).filter((path) => !known.has(path))
-    const harmful = paths.filter((each) => basename(each) === 'commondir' || each.endsWith('.lock'))
     const links = (await findLinks(folder.slice(0, -1))).filter((path) => !known.has(describeLink(path)))
+    const paths = (await listFolder(folder)).map((name) => join(folder, name)).filter((path) => !known.has(path))
+    const harmful = paths.filter((path) => basename(path) === 'commondir' || path.endsWith('.lock'))
     for (const path of new Set([...harmful, ...links])) {
       await removeFolder(path).catch(() => {})
-      planted.push(path)
+      lines.push(`removed ${path}, which a program left and which would change what git does`)
     }
+    const steps = paths.filter((path) => interruptedWork.includes(basename(path)) && !links.includes(path))
+    for (const path of steps) lines.push(`moved ${path} to ${await moveAside(path)}: ${whyMoved}`)
   }
-  return planted
+  return lines
+}
+
+const whyMoved =
+  'it appeared while the agent worked, and "git rebase --continue" would run its steps; if the rebase is yours, move it back'
+
+async function moveAside(path: string): Promise<string> {
+  const aside = (n: number): string => `${path}.moved-by-ralph-${n}`
+  let n = 1
+  while (existsItself(aside(n))) n++
+  await moveFile(path, aside(n)).catch(() => removeFolder(path))
+  return aside(n)
 }
 
 /** With its target: a file that was there may have become a link, and a link another one. */
@@ -94,7 +113,9 @@ async function findLinks(folder: string): Promise<string[]> {
 
 async function closeRepository(folder: string, own: readonly string[]): Promise<string[]> {
   if (!exists(join(folder, 'objects'))) {
-    return [...linkFiles, 'config', 'hooks'].map((name) => join(folder, name)).filter((path) => exists(path))
+    return [...linkFiles, 'config', 'hooks', ...interruptedWork]
+      .map((name) => join(folder, name))
+      .filter((path) => exists(path))
   }
   for (const name of executedFolders) await createFolder(join(folder, name))
   for (const name of executedFiles) {
@@ -106,6 +127,7 @@ async function closeRepository(folder: string, own: readonly string[]): Promise<
   const worktrees = (await listFolder(join(folder, 'worktrees'))).map((name) => join(folder, 'worktrees', name))
   return [
     ...[...executedFolders, ...executedFiles].map((name) => join(folder, name)),
+    ...interruptedWork.map((name) => join(folder, name)).filter((path) => exists(path)),
     // `commondir` of another worktree would give the user's git there another configuration.
     ...worktrees.filter((path) => !own.includes(path)),
   ]

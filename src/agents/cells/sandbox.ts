@@ -157,8 +157,13 @@ export const networkMode = (network: NetworkSpec): Walls['network'] =>
 const limitTexts = ({ texts }: LimitPlan) => (texts.length === 0 ? {} : { limits: [...texts] })
 
 /** For the receipt; absent if nothing was asked for. */
-function hostNames({ allowed = {}, refused = {} }: Partial<NetworkReport>): { hosts?: NetworkUse } {
-  const hosts = { ...rankHosts('allowed', allowed), ...rankHosts('refused', refused) }
+function hostNames(report: Partial<NetworkReport>): { hosts?: NetworkUse } {
+  const { allowed = {}, refused = {}, private: inside = {} } = report
+  const hosts = {
+    ...rankHosts('allowed', allowed),
+    ...rankHosts('refused', refused),
+    ...rankHosts('private', inside),
+  }
   return Object.keys(hosts).length === 0 ? {} : { hosts }
 }
 

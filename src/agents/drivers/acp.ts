@@ -17,7 +17,7 @@ type AcpAgent = {
   readonly set?: Readonly<Record<string, string>>
   readonly about?: ProgramInfo
   /** The driver whose program it is, which knows where that keeps its state. */
-  readonly of?: Pick<Driver, 'state' | 'settings' | 'protectedValues'>
+  readonly of?: Pick<Driver, 'state' | 'settings' | 'sessions' | 'protectedValues'>
   /** A login method that needs no user, tried only if the variable is set. */
   readonly auth?: { readonly method: string; readonly variable: string }
 }
@@ -84,6 +84,7 @@ export function acpDriver(agent: string): Driver {
     ...(about && { about }),
     ...(of?.state && { state: of.state }),
     ...(of?.settings && { settings: of.settings }),
+    ...(of?.sessions && { sessions: of.sessions }),
     ...(of?.protectedValues && { protectedValues: of.protectedValues }),
     textInPieces: true,
     read: readAcp,

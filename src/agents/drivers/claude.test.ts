@@ -104,6 +104,12 @@ describe('how an attempt ended', () => {
     })
   })
 
+  it('shows the error of a Node program, not its stack and its version', () => {
+    const stderrTail = 'file:1\n\nTypeError: x is not a function\n    at run (file:1:2)\n\nNode.js v20.20.2\n'
+
+    expect(readOutcome([], buildExit({ code: 1, stderrTail })).reason).toMatch(/: TypeError: x is not a function$/)
+  })
+
   it('is not_found, if a shell says so and nothing was printed', () => {
     expect(readOutcome([], buildExit({ code: 127 })).class).toBe('not_found')
     expect(

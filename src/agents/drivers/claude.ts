@@ -25,6 +25,9 @@ const executedFiles =
     ' ',
   )
 
+/** Below the folder of its state: scripts that its shells source, tokens of editors, pasted texts. */
+const sessionFolders = ['shell-snapshots', 'session-env', 'ide', 'paste-cache']
+
 export const claudeSettings = {
   CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
   DISABLE_AUTOUPDATER: '1',
@@ -81,6 +84,16 @@ export const claude: Driver = {
   ],
   state: ({ CLAUDE_CONFIG_DIR: own }) => (own ? [own] : ['.claude', '.claude.json']),
   settings: ({ CLAUDE_CONFIG_DIR: own = '.claude' }) => executedFiles.map((name) => `${own}/${name}`),
+  sessions: ({ CLAUDE_CONFIG_DIR: base = '.claude' }, cwd) => {
+    const project = cwd.replaceAll(/[^\dA-Za-z]/g, '-')
+    // It shortens longer ones in a way of its own.
+    const hasOwn = project.length <= 200
+    return {
+      hidden: [...sessionFolders, ...(hasOwn ? ['projects'] : [])].map((name) => `${base}/${name}`),
+      hiddenFiles: [`${base}/history.jsonl`],
+      own: hasOwn ? [`${base}/projects/${project}`] : [],
+    }
+  },
   protectedValues: ({ CLAUDE_CONFIG_DIR: own }) => ({
     file: own ? `${own}/.claude.json` : '.claude.json',
     keys: [
@@ -125,7 +138,7 @@ export const claude: Driver = {
 
 /** Also reads every other program that speaks `stream-json`. */
 export function readClaude(): Reader {
-  return createJsonReader(createClaudeStream(), { translate: translateClaude, glance: parseToolResult })
+  return createJsonReader(createClaudeStream(), { translate: translateClaude, parseQuickly: parseToolResult })
 }
 
 const toolResult = '{"type":"user","message":'

@@ -21,7 +21,12 @@ export const codex: Driver = {
   env: ['OPENAI_*', 'AZURE_OPENAI_*', 'CODEX_HOME', 'CODEX_API_KEY', 'CODEX_CA_CERTIFICATE'],
   state: ({ CODEX_HOME: own = '.codex' }) => [own],
   settings: ({ CODEX_HOME: own = '.codex' }) =>
-    ['config.toml', 'AGENTS.md', 'hooks.json', 'prompts', 'rules', 'skills'].map((name) => `${own}/${name}`),
+    ['config.toml', 'AGENTS.md', 'AGENTS.override.md', 'hooks.json', 'agents', 'prompts', 'rules', 'skills'].map(
+      (name) => `${own}/${name}`,
+    ),
+  sessions: ({ CODEX_HOME: own = '.codex' }) => ({
+    hidden: ['shell_snapshots', 'memories', 'tmp'].map((name) => `${own}/${name}`),
+  }),
   keys: findCodexKey,
   command: ({ folder, model, resume, form }) => ({
     file: 'codex',

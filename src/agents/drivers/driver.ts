@@ -51,6 +51,18 @@ export type ProtectedValues = {
   readonly within: readonly string[]
 }
 
+/**
+ * Places within the state of a program, absolute or relative to the home folder: conversations of other projects, shell scripts
+ * and tokens of sessions that run now. A cell has its own.
+ */
+export type SessionPlaces = {
+  /** Folders that are empty in a cell. */
+  readonly hidden: readonly string[]
+  readonly hiddenFiles?: readonly string[]
+  /** Folders within them that are shown, since they belong to the project. */
+  readonly own?: readonly string[]
+}
+
 /** Everything we know about one agent program, and nothing else: no spawning, no timing, no retrying. */
 export interface Driver {
   readonly name: string
@@ -67,6 +79,8 @@ export interface Driver {
   readonly state?: (env: Readonly<Record<string, string>>) => readonly string[]
   /** Settings within its state that take effect in later sessions of the user, so that an agent in a cell can only read them. */
   readonly settings?: (env: Readonly<Record<string, string>>) => readonly string[]
+  /** What the user's own sessions keep within its state. */
+  readonly sessions?: (env: Readonly<Record<string, string>>, cwd: string) => SessionPlaces
   /** Values that take effect in later sessions of the user, in a file that the program itself must be able to write. */
   readonly protectedValues?: (env: Readonly<Record<string, string>>) => ProtectedValues
   /** How it sends the key of its model, so that Ralph can hold the key; undefined for a login that Ralph cannot hold. */

@@ -10,6 +10,12 @@ import { createJsonReader } from '../readers/reader.ts'
 import { createReaderState, type ReaderState } from '../readers/reader-state.ts'
 import { type ToolTracker, createToolTracker } from '../readers/tools.ts'
 
+/** Below the folder of its state: what it reads as instructions or runs as a program, such as its own ripgrep in `tmp/bin`. */
+const executedFiles =
+  'settings.json trustedFolders.json trusted_hooks.json GEMINI.md .env agents commands extensions policies skills tmp/bin'.split(
+    ' ',
+  )
+
 /** Without it, a wrapper process swallows SIGINT and SIGTERM. */
 export const geminiSettings = { GEMINI_CLI_NO_RELAUNCH: 'true' }
 
@@ -21,9 +27,7 @@ export const gemini: Driver = {
   env: ['GEMINI_API_KEY', 'GEMINI_MODEL', 'GEMINI_CLI_HOME', 'GOOGLE_*', 'CLOUDSDK_*', 'GCLOUD_PROJECT'],
   state: ({ GEMINI_CLI_HOME: own }) => [own ? `${own}/.gemini` : '.gemini'],
   settings: ({ GEMINI_CLI_HOME: own }) =>
-    ['settings.json', 'trustedFolders.json', 'GEMINI.md', '.env', 'commands', 'extensions', 'policies'].map((name) =>
-      own ? `${own}/.gemini/${name}` : `.gemini/${name}`,
-    ),
+    executedFiles.map((name) => (own ? `${own}/.gemini/${name}` : `.gemini/${name}`)),
   command: ({ model, resume }) => ({
     file: 'gemini',
     args: [

@@ -31,8 +31,11 @@ export const opencode: Driver = {
   ],
   state: ({ XDG_DATA_HOME = '.local/share', XDG_STATE_HOME = '.local/state' }) =>
     [XDG_DATA_HOME, XDG_STATE_HOME].map((folder) => `${folder}/opencode`),
-  // Its plugins are programs.
-  settings: ({ XDG_CONFIG_HOME = '.config' }) => [`${XDG_CONFIG_HOME}/opencode`],
+  // Its plugins are programs, and it runs those in `bin`.
+  settings: ({ XDG_CONFIG_HOME = '.config', XDG_DATA_HOME = '.local/share' }) => [
+    `${XDG_CONFIG_HOME}/opencode`,
+    `${XDG_DATA_HOME}/opencode/bin`,
+  ],
   command: ({ model, resume }) => ({
     file: 'opencode',
     args: [

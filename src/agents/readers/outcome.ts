@@ -74,7 +74,12 @@ const describeExit = ({ code, signal }: Exit): string =>
 
 /** Shown to users; never used to classify. */
 function describeStderr({ stderrTail }: Exit): string {
-  const line = stripVTControlCharacters(stderrTail).trimEnd().split('\n').at(-1)?.trim()
+  const lines = stripVTControlCharacters(stderrTail)
+    .split('\n')
+    .map((text) => text.trim())
+    // Node ends the report of an error with its version.
+    .filter((text) => text !== '' && !/^Node\.js v\d/.test(text))
+  const line = lines.findLast((text) => /^\w*Error\b/.test(text)) ?? lines.at(-1)
   return line ? `: ${line.slice(0, 300)}` : ''
 }
 

@@ -14,19 +14,19 @@ export interface Reader {
 
 export type StreamLanguage<S> = {
   /** Translates one line of output, parsed, into events. The caller keeps a line without events as raw. */
-  readonly translate: (seen: S, entry: JsonObject) => AgentEvent[]
+  readonly translate: (state: S, entry: JsonObject) => AgentEvent[]
   /** Decides the outcome; default: the common rules. */
-  readonly judge?: (seen: S, exit: Exit) => Outcome
+  readonly judge?: (state: S, exit: Exit) => Outcome
   /** Fast path: parses only the relevant part of a line; undefined if the line needs a full parse. */
-  readonly glance?: (line: string) => JsonObject | undefined
+  readonly parseQuickly?: (line: string) => JsonObject | undefined
 }
 
 /** Creates a reader for programs that print one JSON object per line. */
 export function createJsonReader<S extends ReaderState>(state: S, language: StreamLanguage<S>): Reader {
-  const { translate, judge = toOutcome, glance } = language
+  const { translate, judge = toOutcome, parseQuickly } = language
   return {
     parse: (line) => {
-      const entry = glance?.(line) ?? parseObject(line)
+      const entry = parseQuickly?.(line) ?? parseObject(line)
       if (!entry) return [{ kind: 'raw', line }]
       const events = translate(state, entry)
       if (events.length === 0) return [{ kind: 'raw', line }]

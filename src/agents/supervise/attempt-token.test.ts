@@ -26,6 +26,16 @@ it('identifies the attempt that it was created for', () => {
   expect(readAttemptSprint(folder)).toBe('/sprint')
 })
 
+it('finds the sprint of an attempt that the version before started', () => {
+  const { folder, token } = createLiveAttempt()
+  const [hash = ''] = readFileSync(join(folder, 'mcp-token'), 'utf8').split('\n')
+  writeFileSync(join(folder, 'mcp-token'), `${hash}\n`)
+  writeFileSync(join(folder, 'sprint'), '/old sprint')
+
+  expect(resolveAttemptToken(token)).toBe(folder)
+  expect(readAttemptSprint(folder)).toBe('/old sprint')
+})
+
 it('is different for every attempt, and not stored in its folder', () => {
   const { folder, token } = createLiveAttempt()
   const [place, own = ''] = token.split('.')

@@ -8,9 +8,10 @@ import { sandboxVariable } from '../cells/cell.ts'
 /** The variable with which an agent identifies its attempt to `ralph mcp`. */
 export const tokenVariable = 'RALPH_MCP_TOKEN'
 
-const hashFile = 'mcp-token'
-/** The sprint's folder: the attempt's own is elsewhere. */
-const sprintFile = 'sprint'
+/** The hash of the secret, and the sprint's folder: the attempt's own is elsewhere. */
+const tokenFile = 'mcp-token'
+/** Where the version before kept the sprint's folder: its attempts may still run. */
+const oldSprintFile = 'sprint'
 /** Makes the token recognisable as a secret wherever it turns up. */
 const prefix = 'ralph_mcp_'
 
@@ -25,7 +26,7 @@ export function createAttemptToken(
   const secret = randomBytes(32).toString('base64url')
   return {
     token: `${prefix}${Buffer.from(folder).toString('base64url')}.${secret}`,
-    files: { [hashFile]: `${hashTokenSecret(secret).toString('hex')}\n`, [sprintFile]: sprintDir },
+    files: { [tokenFile]: `${hashTokenSecret(secret).toString('hex')}\n${sprintDir}` },
   }
 }
 
@@ -33,7 +34,7 @@ export function createAttemptToken(
 export function resolveAttemptToken(token: string | undefined): string {
   const [encodedFolder = '', secret = ''] = token?.replace(prefix, '').split('.') ?? []
   const folder = Buffer.from(encodedFolder, 'base64url').toString()
-  const storedHash = Buffer.from((folder && readTextSyncIfExists(join(folder, hashFile))?.trim()) ?? '', 'hex')
+  const storedHash = Buffer.from(folder && readTokenFile(folder).hash, 'hex')
   const givenHash = hashTokenSecret(secret)
   if (storedHash.length !== givenHash.length || !timingSafeEqual(storedHash, givenHash)) {
     throw new RalphError('TOKEN_INVALID', `${tokenVariable} is not the token of an attempt`, {
@@ -47,7 +48,13 @@ export function resolveAttemptToken(token: string | undefined): string {
 }
 
 /** The folder of the sprint that an attempt belongs to. */
-export const readAttemptSprint = (folder: string): string => readTextSyncIfExists(join(folder, sprintFile)) ?? ''
+export const readAttemptSprint = (folder: string): string =>
+  readTokenFile(folder).sprintDir || (readTextSyncIfExists(join(folder, oldSprintFile)) ?? '')
+
+function readTokenFile(folder: string): { readonly hash: string; readonly sprintDir: string } {
+  const [hash = '', ...rest] = readTextSyncIfExists(join(folder, tokenFile))?.split('\n') ?? []
+  return { hash, sprintDir: rest.join('\n') }
+}
 
 /** Inside the sandbox the shim outside is invisible, but no process in there outlives it. */
 function isAttemptLive(folder: string): boolean {

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path'
 import { linkTranscript, settledState, type AttemptState } from '../../platform/processes/attempt-folder.ts'
-import { restorePackedAttempts } from '../../platform/processes/attempt-pack.ts'
+import { attemptsFolder, restorePackedAttempts } from '../../platform/processes/attempt-pack.ts'
 import { exists, removeLink } from '../../platform/files/files.ts'
 import { stateFolder } from '../../platform/files/state-folder.ts'
 import { killMarked } from '../../platform/processes/process-table.ts'
@@ -26,23 +26,25 @@ export async function claimAttemptFolder(
   { attempt, transcript }: AttemptRequest,
   startAgain: readonly AttemptState[] = restartableStates,
 ): Promise<ClaimedAttempt> {
-  const resolveFolder = (name: string) => join(stateFolder(sprintDir), 'attempts', name)
-  await restorePackedAttempts(stateFolder(sprintDir), attempt)
+  const state = stateFolder(sprintDir)
+  await restorePackedAttempts(state, attempt)
+  const attempts = attemptsFolder(state)
   let name = attempt
-  for (let n = 2; exists(resolveFolder(name)); n++) {
-    const state = await settledState(resolveFolder(name))
-    if (!startAgain.includes(state)) break
+  let folder = join(attempts, name)
+  for (let n = 2; exists(folder); n++) {
+    if (!startAgain.includes(await settledState(folder))) break
     killMarked(attemptMark(sprintDir, name))
     name = `${attempt}.${n}`
+    folder = join(attempts, name)
   }
   const link = transcript === undefined ? undefined : join(sprintDir, 'transcripts', transcript)
-  if (link !== undefined) linkTranscript(link, resolveFolder(name))
+  if (link !== undefined) linkTranscript(link, folder)
   const showAgain = () => {
     if (link === undefined || exists(link)) return
     removeLink(dirname(link))
-    linkTranscript(link, resolveFolder(name))
+    linkTranscript(link, folder)
   }
-  return { folder: resolveFolder(name), mark: attemptMark(sprintDir, name), showAgain }
+  return { folder, mark: attemptMark(sprintDir, name), showAgain }
 }
 
 /** Unique on this machine: every process of the attempt carries it. */

@@ -62,11 +62,10 @@ export function buildAgentEnv(
   pass: readonly string[],
   extra: Readonly<Record<string, string>>,
 ): Record<string, string> {
-  const allowed = createNameMatcher([...commonVariables, ...driver.env, ...pass])
-  const refused = createNameMatcher(sessionMarkers)
+  const isNamed = createNameMatcher([...driver.env, ...pass])
   const env: Record<string, string> = {}
   for (const [name, value] of Object.entries(userEnv)) {
-    if (value !== undefined && allowed(name) && !refused(name)) env[name] = value
+    if (value !== undefined && (isCommon(name) || isNamed(name)) && !isSessionMarker(name)) env[name] = value
   }
   return { ...env, ...extra }
 }
@@ -88,6 +87,9 @@ export function identifyAccount(driver: Pick<Driver, 'env'>, userEnv: EnvVariabl
   const deciding = Object.entries(userEnv).filter(([name, value]) => value !== undefined && decides(name))
   return JSON.stringify(deciding.toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
+
+const isCommon = createNameMatcher(commonVariables)
+const isSessionMarker = createNameMatcher(sessionMarkers)
 
 function createNameMatcher(patterns: readonly string[]): (name: string) => boolean {
   const names = new Set(patterns.filter((pattern) => !pattern.endsWith('*')))

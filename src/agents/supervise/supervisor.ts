@@ -112,7 +112,11 @@ const describeSearchPlace = (program: string): string =>
   !program.includes('/') ? 'on PATH' : program.startsWith('/') ? 'there' : 'in the project'
 
 /** Reads the output as it arrives and keeps three clocks: silence, duration, and lingering after the result. */
-function watchAttempt(driver: Driver, { timeouts, budget, used, onEvent }: AgentRequest, options: AgentOptions) {
+function watchAttempt(
+  driver: Driver,
+  { timeouts, budget, used, onEvent, drained }: AgentRequest,
+  options: AgentOptions,
+) {
   const reader = driver.read(used)
   const joiner = createTextJoiner(onEvent)
   const emit = driver.textInPieces ? joiner.onEvent : onEvent
@@ -137,7 +141,10 @@ function watchAttempt(driver: Driver, { timeouts, budget, used, onEvent }: Agent
   const lines = createLineSplitter(onLine)
   return {
     model: () => model,
-    onOutput: lines.push,
+    onOutput: (chunk: Buffer) => {
+      lines.push(chunk)
+      return drained?.()
+    },
     onJoined: (ranMs: number) => (started -= ranMs),
     overdue: (bytes: number): EndReason | undefined => {
       const at = now()

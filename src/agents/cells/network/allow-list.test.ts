@@ -18,6 +18,8 @@ it.each([
   ['notexample.com', 443, 'not in the allow-list'],
   ['example.com', 22, 'port 22 is not in the allow-list'],
   ['git.corp', 443, 'port 443 is not in the allow-list'],
+  ['10.0.0.1:22#.wild.test', 443, 'not a name of a host'],
+  ['127.0.0.1/.wild.test', 443, 'not a name of a host'],
   ['127.0.0.1', 443, 'an address instead of a name'],
   ['2130706433', 80, 'an address instead of a name'],
   ['0x7f.1', 80, 'an address instead of a name'],

@@ -20,6 +20,13 @@ export function readHello(bytes: Buffer): Hello {
 
 const maxBytes = 17 * 1024
 
+/** A list with more than one name may mean another one to the server. */
+function singleName(list: Buffer): string {
+  const length = list.readUInt16BE(3)
+  if (list.readUInt8(2) !== 0 || list.length !== 5 + length) throw new RangeError('not one name')
+  return list.toString('latin1', 5)
+}
+
 function serverName(hello: Buffer): string | undefined {
   if (hello[0] !== 1) throw new RangeError('no hello of a client')
   // Type, length, version and random bytes stand first.
@@ -31,7 +38,7 @@ function serverName(hello: Buffer): string | undefined {
   for (at += 2; at < end;) {
     const type = hello.readUInt16BE(at)
     const length = hello.readUInt16BE(at + 2)
-    if (type === 0) return hello.toString('latin1', at + 9, at + 9 + hello.readUInt16BE(at + 7))
+    if (type === 0) return singleName(hello.subarray(at + 4, at + 4 + length))
     at += 4 + length
   }
   return undefined

@@ -131,3 +131,19 @@ it('reads no more of a hello than is there', () => {
   expect(readHello(Buffer.from([22, 3, 1, 0, 2, 1, 0]))).toEqual({ kind: 'plain' })
   expect(readHello(Buffer.from('GET / HTTP/1.1'))).toEqual({ kind: 'plain' })
 })
+
+/** The hello of a TLS client with this list of names. */
+function helloWith(...names: readonly string[]): Buffer {
+  const sized = (bytes: Buffer) => Buffer.concat([Buffer.from([bytes.length >> 8, bytes.length & 255]), bytes])
+  const list = names.map((name) => Buffer.concat([Buffer.from([0]), sized(Buffer.from(name))]))
+  const extension = Buffer.concat([Buffer.from([0, 0]), sized(sized(Buffer.concat(list)))])
+  const fixed = Buffer.concat([Buffer.from([3, 3]), Buffer.alloc(32), Buffer.from([0, 0, 2, 19, 1, 1, 0])])
+  const body = Buffer.concat([fixed, sized(extension)])
+  const message = Buffer.concat([Buffer.from([1, 0]), sized(body)])
+  return Buffer.concat([Buffer.from([22, 3, 1]), sized(message)])
+}
+
+it('trusts a hello with one name only: a server may read another one of a list', () => {
+  expect(readHello(helloWith('a.test'))).toEqual({ kind: 'tls', name: 'a.test' })
+  expect(readHello(helloWith('a.test', 'b.test'))).toEqual({ kind: 'plain' })
+})

@@ -1,0 +1,41 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { createTestFolder } from '../../../test/support/folder.ts'
+import { claude } from '../drivers/claude.ts'
+import { orderMounts } from './mounts.ts'
+import { findPlaces } from './places.ts'
+
+it('shows an agent its own conversations, and none of other projects or of sessions that run now', async () => {
+  const base = createTestFolder()
+  const at = (name: string) => join(base, name)
+  for (const name of [
+    'home/.claude/projects/-other',
+    'home/.claude/shell-snapshots',
+    'my_project.js/.claude/sprints/s',
+  ])
+    mkdirSync(at(name), { recursive: true })
+  writeFileSync(at('home/.claude/history.jsonl'), '')
+  const etc = { folder: at('etc'), folders: {} }
+  const view = await findPlaces({
+    driver: claude,
+    cwd: at('my_project.js'),
+    sprintDir: at('my_project.js/.claude/sprints/s'),
+    env: { HOME: at('home'), PATH: '/usr/bin' },
+    programs: [],
+    read: [],
+    write: [],
+    ralphHomes: [],
+    files: { temporary: at('tmp'), etc, home: {}, sprints: at('sprints') },
+  })
+  const own = at('my_project.js').replaceAll(/[/_.]/g, '-')
+  const shown = orderMounts(view).filter(({ path }) => path.startsWith(at('home/.claude/')))
+  const kinds = Object.fromEntries(shown.map((mount) => [mount.path.slice(at('home/.claude/').length), mount]))
+  expect(kinds).toMatchObject({
+    projects: { kind: 'tmpfs' },
+    [`projects/${own}`]: { kind: 'bind', write: true },
+    'shell-snapshots': { kind: 'tmpfs' },
+    'history.jsonl': { kind: 'bind', from: '/dev/null' },
+    'settings.json': { kind: 'bind', write: false },
+  })
+})
