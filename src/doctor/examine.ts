@@ -7,7 +7,12 @@ import { exists, fileSize, listFolder, listFolders, readBytes } from '../platfor
 import { recordKey, stateFolder, stateId } from '../platform/files/state-folder.ts'
 import { broken, notice, type Finding } from './finding.ts'
 import type { ReplayEntry, Evidence } from './invariants.ts'
-import { countIntactRecords, readSegment, type JournalRecord } from '../storage/state/journal-record.ts'
+import {
+  countIntactRecords,
+  readSegment,
+  type IntactSegment,
+  type JournalRecord,
+} from '../storage/state/journal-record.ts'
 import { journalFolder, segmentPattern } from '../storage/state/journal.ts'
 import { readProgressFile } from '../storage/state/progress-file.ts'
 import { findLeftovers } from '../storage/state/sprint-folder.ts'
@@ -24,11 +29,11 @@ export type SegmentFile = {
   readonly bytes: number
   /** `unreadable`: complete records that do not decode. `headless`: no snapshot at the start, `beheaded`: it is damaged. */
   readonly problem?: 'torn' | 'damaged' | 'unreadable' | 'headless' | 'beheaded'
-  /** Records and runs of an older segment, which are intact; only their content was not checked. */
-  readonly unchecked?: { readonly records: number; readonly runs: number }
+  /** An older segment whose records are intact and without a gap; only their content was not checked. */
+  readonly unchecked?: IntactSegment
 }
 
-/** How much of the journal is replayed. Every record's checksum is verified in any case. */
+/** How much of the journal is replayed. Every record's checksum and number are verified in any case. */
 export type ExaminationDepth = 'newest' | 'all'
 
 /** Segments that are replayed by default: about 5,000 records, which are more than 1,000 iterations with a hook and a check. */
@@ -64,6 +69,7 @@ export async function examineSprint(sprintDir: string, depth: ExaminationDepth =
     hasState: stateId(sprintDir) !== undefined || !hasId(sprintDir),
     fileFindings: [
       ...segments.flatMap((segment, index) => checkSegment(segment, index === segments.length - 1)),
+      ...findGaps(segments),
       ...(owner === undefined
         ? [...shown.findings, ...leftovers.map((path) => notice('I1', `${path} is left over`))]
         : []),
@@ -120,6 +126,17 @@ function selectUsableEntries(segments: readonly SegmentFile[]): ReplayEntry[] {
   const start = holes.lastIndexOf(true) + 1
   return segments.slice(start).flatMap(({ entries, problem }) => (isHeadless(problem) ? [] : entries))
 }
+
+/** Gaps after segments that are not replayed. A snapshot of a later epoch starts again at any number. */
+const findGaps = (segments: readonly SegmentFile[]): Finding[] =>
+  segments.flatMap(({ unchecked }, index) => {
+    const next = segments[index + 1]
+    if (!unchecked || !next || isHeadless(next.problem)) return []
+    const { last } = unchecked
+    const first = next.unchecked?.first ?? next.entries[0]
+    const isGap = first !== undefined && first.seq !== last.seq + 1 && first.epoch <= last.epoch
+    return isGap ? [broken('I1', `record ${first.seq} follows record ${last.seq}`)] : []
+  })
 
 export const isHeadless = (problem: SegmentFile['problem']): boolean => problem === 'headless' || problem === 'beheaded'
 

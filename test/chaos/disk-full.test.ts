@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -28,7 +28,9 @@ describe.skipIf(!canMount)(`a disk that is full (${mountFailure})`, () => {
     disk.fill(200 * 1024)
     const run = sprint.run()
     await waitUntil('the pause', () => isPaused(run.output()))
-    // No file can be written that says it, so `status` looks at the disk itself.
+    const text = () => readFileSync(disk.seen(sprint.at('project', 's', 'PROGRESS.yaml')), 'utf8')
+    await expect.poll(text).toMatch(/^# paused: disk-full: .* free on the disk/m)
+    // Where no file can be written that says it, `status` looks at the disk itself.
     const waiting = expect.stringMatching(/paused: disk-full: .* free on the disk/)
     expect(await sprint.ralph('status', 's').ended).toMatchObject({ exitCode: 0, stdout: waiting })
     const json: unknown = JSON.parse((await sprint.ralph('status', 's', '--json').ended).stdout)
@@ -40,6 +42,7 @@ describe.skipIf(!canMount)(`a disk that is full (${mountFailure})`, () => {
     expect(await run.ended).toMatchObject({ exitCode: 0, stderr: '' })
     expect(performance.now() - before).toBeLessThan(10_000)
     expect(sprint.account().progress.status).toBe('completed')
+    expect(text()).not.toContain('disk-full')
   })
 
   it(`loses nothing, doubles nothing and waits, no matter when the disk fills up (SEED=${seed} npm run test:more -- chaos)`, async () => {

@@ -332,7 +332,8 @@ const holdsRepository = (project: string, path: string): boolean =>
 
 function commitEverything(root: string): string {
   try {
-    runGit(root, 'add', '--all', '--ignore-errors')
+    // Not the state of the sprint, which is in the project only here: a sparse checkout would delete parts of it.
+    runGit(root, 'add', '--all', '--ignore-errors', '--', '.', ':(exclude).claude')
   } catch {
     // Some names, and repositories without a commit, cannot be added.
   }

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
-import { isNoSpaceError, isSameFile } from './files.ts'
+import { identifyFile, isNoSpaceError, isSameFile } from './files.ts'
 
 /** `each`: an append is durable before it is acknowledged. `never`: a killed process loses nothing, a power cut the last half minute. */
 export type SyncMode = 'each' | 'never'
@@ -35,7 +35,8 @@ export async function openAppendFile(path: string, goodBytes: number, sync: Sync
     await file.truncate(goodBytes)
     await file.sync()
   }
-  return { ...createAppender(createTarget(file), goodBytes, sync), isInPlace: () => isSameFile(file.fd, path) }
+  const identity = identifyFile(file.fd)
+  return { ...createAppender(createTarget(file), goodBytes, sync), isInPlace: () => isSameFile(identity, path) }
 }
 
 /** Writes go to the page cache: a thread would cost more than the write. */

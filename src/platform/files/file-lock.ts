@@ -1,6 +1,6 @@
 import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs'
 import { RalphError, errorMessage } from '../../contract/errors.ts'
-import { exists, isSameFile, readTextSyncIfExists } from './files.ts'
+import { exists, identifyFile, isSameFile, readTextSyncIfExists } from './files.ts'
 import { nativeFiles } from './native-files.ts'
 
 /** A lock that the kernel releases when the process ends, no matter how. */
@@ -27,7 +27,8 @@ export function lockFile(path: string, about: string): LockResult {
     if (fd !== undefined) {
       ftruncateSync(fd)
       writeSync(fd, `${about}\n`)
-      return { lock: { isHeld: () => isSameFile(fd, path), release: () => closeSync(fd) } }
+      const identity = identifyFile(fd)
+      return { lock: { isHeld: () => isSameFile(identity, path), release: () => closeSync(fd) } }
     }
     if (performance.now() > deadline) return { owner: readDescription(path) }
     Atomics.wait(sleepCell, 0, 0, retryDelayMs)
@@ -60,8 +61,8 @@ function isLockedByAnother(path: string): boolean {
 function tryOpenLocked(path: string): number | undefined {
   for (;;) {
     const fd = openSync(path, 'a+', 0o600)
-    if (tryLock(fd, path) && isSameFile(fd, path)) return fd
-    const gone = !isSameFile(fd, path)
+    if (tryLock(fd, path) && isSameFile(identifyFile(fd), path)) return fd
+    const gone = !isSameFile(identifyFile(fd), path)
     closeSync(fd)
     if (!gone) return undefined
   }

@@ -1,8 +1,19 @@
+import { execFileSync } from 'node:child_process'
 import { statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createTestFolder } from '../../../test/support/folder.ts'
-import { createFolder, existsItself, fileSize, isFile, isFolder, isLink, lstatSize, modifiedAt } from './files.ts'
+import {
+  createFolder,
+  existsItself,
+  fileSize,
+  isFile,
+  isFolder,
+  isLink,
+  lstatSize,
+  modifiedAt,
+  readTextIfExists,
+} from './files.ts'
 
 describe('createFolder', () => {
   it('creates all missing folders, and accepts an existing one', async () => {
@@ -32,4 +43,15 @@ it('takes a path through a file, or through links that lead to each other, for m
     expect([isFile, isFolder, isLink, existsItself].map((test) => test(path))).toEqual([false, false, false, false])
     expect([fileSize(path), lstatSize(path), modifiedAt(path)]).toEqual([0, 0, undefined])
   }
+})
+
+describe('readTextIfExists', () => {
+  it('refuses a pipe, also in a folder below /dev, and reads a link to /dev/null as empty', async () => {
+    const folder = createTestFolder()
+    const [pipe, link] = [join(folder, 'pipe'), join(folder, 'link')]
+    execFileSync('mkfifo', [pipe])
+    symlinkSync('/dev/null', link)
+    await expect(readTextIfExists(pipe)).rejects.toThrow('is a pipe or a device')
+    expect(await readTextIfExists(link)).toBe('')
+  })
 })

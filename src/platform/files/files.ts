@@ -28,7 +28,8 @@ import { RalphError, errorMessage } from '../../contract/errors.ts'
 export async function readTextIfExists(path: string): Promise<string | undefined> {
   try {
     // An exception costs more than a stat.
-    return statSync(path, { throwIfNoEntry: false }) && (await readFile(path, 'utf8'))
+    const found = statSync(path, { throwIfNoEntry: false })
+    return found && (await readFile(requireFile(path, found), 'utf8'))
   } catch (error) {
     if (isNotFoundError(error)) return undefined
     throw unreadableFile(path, error)
@@ -38,11 +39,22 @@ export async function readTextIfExists(path: string): Promise<string | undefined
 export function readTextSyncIfExists(path: string): string | undefined {
   try {
     // An exception costs more than a stat.
-    return statSync(path, { throwIfNoEntry: false }) && readFileSync(path, 'utf8')
+    const found = statSync(path, { throwIfNoEntry: false })
+    return found && readFileSync(requireFile(path, found), 'utf8')
   } catch (error) {
     if (isNotFoundError(error)) return undefined
     throw unreadableFile(path, error)
   }
+}
+
+/**
+ * Reading a pipe, or a device such as /dev/zero, may never end. `<(command)` of a shell is a pipe that the user means, and a link
+ * to /dev/null is an empty file.
+ */
+function requireFile(path: string, found: Stats): string {
+  const isEndless = found.isFIFO() || (found.isCharacterDevice() && found.rdev !== statIfExists('/dev/null')?.rdev)
+  if (isEndless && !/^\/(?:dev\/(?:fd\/|stdin$)|proc\/)/.test(path)) throw new Error(`${path} is a pipe or a device`)
+  return path
 }
 
 const maxPlainBytes = 16 * 1024 ** 2
@@ -52,6 +64,8 @@ const maxPlainBytes = 16 * 1024 ** 2
  * that the agent itself cannot read, and a pipe never ends.
  */
 export function readPlainText(path: string): string | undefined {
+  // An exception costs more than a stat.
+  if (!existsItself(path)) return undefined
   let file: number
   try {
     file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
@@ -296,11 +310,15 @@ export const lstatSize = (path: string | Buffer): number => lstatIfExists(path)?
 /** 0 if the file does not exist. */
 export const fileSize = (path: string): number => statIfExists(path)?.size ?? 0
 
-/** Whether the path still leads to the open file. */
-export function isSameFile(fd: number, path: string): boolean {
-  const mine = fstatSync(fd)
+export type FileIdentity = Pick<Stats, 'ino' | 'dev'>
+
+/** What identifies an open file as long as it is open. */
+export const identifyFile = (fd: number): FileIdentity => fstatSync(fd)
+
+/** Whether a path leads to a file. */
+export function isSameFile({ ino, dev }: FileIdentity, path: string): boolean {
   const there = statIfExists(path)
-  return there !== undefined && there.ino === mine.ino && there.dev === mine.dev
+  return there !== undefined && there.ino === ino && there.dev === dev
 }
 
 /** Succeeds if the file does not exist. */

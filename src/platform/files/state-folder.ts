@@ -14,10 +14,10 @@ export const stateKeyFile = (): string => join(realHome(), 'key')
 const realHomes = new Map<string, string>()
 
 function realHome(): string {
-  const home = resolve(ralphHome(process))
+  const home = ralphHome(process)
   const known = realHomes.get(home)
   if (known !== undefined) return known
-  if (!exists(home)) return home
+  if (!exists(home)) return resolve(home)
   const real = realPath(home)
   realHomes.set(home, real)
   return real

@@ -146,7 +146,7 @@ const damagedPack = (path: string): RalphError =>
   })
 
 /** What identifies an attempt to `ralph mcp` is of no use once it has ended. */
-const unpackedFiles = new Set(['mcp-token', 'sprint'])
+const unpackedFile = 'mcp-token'
 
 /** Reads an attempt from its folder; undefined while its process runs. */
 export function readAttemptFolder(state: string, name: string): PackedAttempt | undefined {
@@ -155,7 +155,7 @@ export function readAttemptFolder(state: string, name: string): PackedAttempt | 
   let at = 0
   let isLong = false
   for (const file of readdirSync(folder)) {
-    if (unpackedFiles.has(file)) continue
+    if (file === unpackedFile) continue
     const found = readSmallFile(join(folder, file))
     if (!found) continue
     at = Math.max(at, found.modifiedAt)

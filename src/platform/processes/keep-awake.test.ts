@@ -35,7 +35,7 @@ it.each([
 ] as const)('on %s, %s prevents sleep until it is released', async (platform, program, called) => {
   const { path, lines } = createKeeper(program)
 
-  const letSleep = keepAwake({ platform, path, pid: 4711 })
+  const letSleep = keepAwake({ platform, path, project: '/', pid: 4711 })
   await waitUntil(() => lines()[0] === called)
   letSleep()
   await waitUntil(() => lines().length === 2)
@@ -44,5 +44,17 @@ it.each([
 })
 
 it.each(['darwin', 'linux', 'win32'] as const)('does nothing on %s without such a program', (platform) => {
-  expect(() => keepAwake({ platform, path: createTestFolder(), pid: process.pid })()).not.toThrow()
+  expect(() => keepAwake({ platform, path: createTestFolder(), project: '/', pid: process.pid })()).not.toThrow()
+})
+
+it('starts no program that an agent left in the project', async () => {
+  const [planted, own] = [createKeeper('systemd-inhibit'), createKeeper('systemd-inhibit')]
+  const path = `${planted.path}:${own.path}`
+
+  const letSleep = keepAwake({ platform: 'linux', path, project: planted.path, pid: process.pid })
+  await waitUntil(() => own.lines()[0] !== '')
+  letSleep()
+  await waitUntil(() => own.lines().length === 2)
+
+  expect(planted.lines()).toEqual([''])
 })

@@ -1,18 +1,26 @@
 import { spawn } from 'node:child_process'
+import { pathOutside } from '../safe-path.ts'
 import { findProgram } from './programs.ts'
 import { sendSignal } from './process-table.ts'
 
-type KeepAwakeOptions = { readonly platform: NodeJS.Platform; readonly path: string; readonly pid: number }
+type KeepAwakeOptions = {
+  readonly platform: NodeJS.Platform
+  readonly path: string
+  /** No program of this folder is started. */
+  readonly project: string
+  readonly pid: number
+}
 
 /**
  * Keeps the machine awake until the returned function is called or this process ends, no matter how. Best effort: a machine
  * that cannot be kept awake is not an error.
  */
-export function keepAwake({ platform, path, pid }: KeepAwakeOptions): () => void {
+export function keepAwake({ platform, path, project, pid }: KeepAwakeOptions): () => void {
   const [name, ...args] = keepAwakeCommand(platform, pid)
-  const file = name === undefined ? undefined : findProgram(name, path, '/')
+  const safePath = pathOutside(path, project)
+  const file = name === undefined ? undefined : findProgram(name, safePath, '/')
   if (file === undefined) return () => {}
-  const child = spawn(file, args, { detached: true, stdio: 'ignore', env: { PATH: path } })
+  const child = spawn(file, args, { detached: true, stdio: 'ignore', env: { PATH: safePath } })
   child.once('error', () => {})
   child.unref()
   return () => {

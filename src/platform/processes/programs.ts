@@ -7,9 +7,6 @@ export function findProgram(name: string, path: string, cwd: string): string | u
     const file = isAbsolute(name) ? name : resolve(cwd, name)
     return isExecutable(file) ? file : undefined
   }
-  return path
-    .split(delimiter)
-    .filter((folder) => folder !== '')
-    .map((folder) => join(folder, name))
-    .find((file) => isExecutable(file))
+  const folder = path.split(delimiter).find((entry) => entry !== '' && isExecutable(join(entry, name)))
+  return folder === undefined ? undefined : join(folder, name)
 }

@@ -21,7 +21,9 @@ function startTestJob(base: string, script: string, overrides: Partial<Supervise
     stdin: '',
     files: {},
     mark: `${base}/#1-1`,
-    onOutput: (chunk) => chunks.push(Buffer.from(chunk)),
+    onOutput: (chunk) => {
+      chunks.push(Buffer.from(chunk))
+    },
     overdue: () => undefined,
     signal: new AbortController().signal,
     graceMs: 300,
@@ -61,6 +63,19 @@ describe('a program that exits by itself', () => {
 
     expect(output()).toBe('the prompt\n{}')
     expect(readFileSync(join(job.folder, 'prompt.md'), 'utf8')).toBe('the prompt\n')
+  })
+
+  it('is read no faster than its output is consumed', async () => {
+    let [busy, most] = [0, 0]
+    const onOutput = async () => {
+      most = Math.max(most, ++busy)
+      await sleep(1)
+      busy--
+    }
+    const { job } = startTestJob(createTestFolder(), 'yes | head -c 100000', { onOutput })
+    await superviseProcess(job)
+
+    expect({ busy, most }).toEqual({ busy: 0, most: 1 })
   })
 
   it('has its output stored byte for byte, and its errors separately', async () => {
@@ -104,7 +119,7 @@ describe('a program that does not exit by itself', () => {
     const ended = superviseProcess({
       ...job,
       onOutput: (chunk) => {
-        job.onOutput(chunk)
+        void job.onOutput(chunk)
         abort.abort()
       },
     })

@@ -15,7 +15,7 @@ import { exists, fileSize, isErrno, createFolder, removeLink, unwritableFile, wr
 import { killDescendants } from './orphans.ts'
 import { isProcessAlive, sendSignal, killMarked, type ProcessId } from './process-table.ts'
 import { markVariable, startUnderShim, type Shim } from './shim.ts'
-import { openTail, type Tail } from '../files/tail.ts'
+import { openTail, type OnChunk, type Tail } from '../files/tail.ts'
 
 export type SupervisedProcess = {
   /** A private folder for pid, stdin, stdout, stderr and exit code. If it exists, the process in it is joined. */
@@ -29,7 +29,7 @@ export type SupervisedProcess = {
   readonly files: Readonly<Record<string, string>>
   /** Passed to the process and inherited by everything it starts. */
   readonly mark: string
-  readonly onOutput: (chunk: Buffer) => void
+  readonly onOutput: OnChunk
   /** Called with the id of the process, once it runs. */
   readonly onStart?: ((pid: number) => void) | undefined
   /** Called with the time that the process has run already, if it was joined rather than started. */

@@ -18,8 +18,8 @@ export function createProjectRedactor(
 ): RedactFactory {
   const envSecrets = findEnvSecrets(env)
   let known: { readonly signature: string; readonly redact: Redact } | undefined
+  const paths = dotenvFiles.map((name) => join(project, name))
   return () => {
-    const paths = dotenvFiles.map((name) => join(project, name))
     const signature = paths.map((path) => fileSignature(path) ?? '').join('\n')
     if (known?.signature !== signature) {
       known = { signature, redact: createRedactor([...envSecrets, ...paths.flatMap((path) => secretsInFile(path))]) }

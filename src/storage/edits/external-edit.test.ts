@@ -133,6 +133,11 @@ describe('an edit of PROGRESS.yaml', () => {
     expect(readExternalEdit(text, () => running()).kind).toBe('unreadable')
   })
 
+  it('that has 50,000 fields of an agent takes no time that grows with their square', () => {
+    const fields = Array.from({ length: 50_000 }, (_, number) => `k${number}: 1\n`).join('')
+    expect(readExternalEdit(formatProgress(running()) + fields, () => running()).kind).not.toBe('baseless')
+  })
+
   it('does not count as complete when the file is cut off anywhere', () => {
     const base = running()
     const text = stringify(parse(formatProgress(base))).trimEnd()

@@ -1,10 +1,10 @@
 import { firstErrorLine } from '../../contract/errors.ts'
-import { parse } from 'yaml'
 import { z } from 'zod'
 import type { Edit } from '../../contract/edit.ts'
 import { SprintStatus, type Progress, type Step } from '../../contract/progress.ts'
 import { derivedFields, encodeShownProgress } from '../state/shown-progress.ts'
 import { readStepStatus, stepStatusWords } from '../seed/step-status.ts'
+import { parseYaml } from '../state/parse-yaml.ts'
 
 const EditedStepStatus = z.enum(stepStatusWords).transform(readStepStatus)
 
@@ -39,7 +39,7 @@ export type ExternalEdit =
 export function readExternalEdit(text: string, findBase: (rev: number) => Progress | undefined): ExternalEdit {
   let value: unknown
   try {
-    value = parse(text, { maxAliasCount: 0 })
+    value = parseYaml(text)
   } catch (error) {
     return { kind: 'unreadable', reason: firstErrorLine(error) }
   }

@@ -47,6 +47,37 @@ describe("Ralph's own store", () => {
     expect(text()).toBe('a\n')
   })
 
+  it('has the files of a nested repository whose .git was deleted', async () => {
+    const { project, options } = createProject({ 'a.txt': 'a', 'lib/two/b.txt': 'b' })
+    git(join(project, 'lib/two'), 'init', '--quiet')
+    const workspace = await openWorkspace(options)
+    await workspace.start()
+    await workspace.checkpoint(1, 'nested')
+    rmSync(join(project, 'lib/two/.git'), { recursive: true })
+    await workspace.checkpoint(2, 'plain')
+    write(project, { 'lib/two/b.txt': 'other' })
+    await restoreFiles(options, { iteration: 2 }, 5)
+    expect(readText(project, 'lib/two/b.txt')).toBe('b')
+  })
+
+  it.each([
+    ['in one checkpoint', true],
+    ['in none', false],
+  ])('has a tracked file that is ignored, also if it was gone when the run looked first: %s', async (_, isThere) => {
+    const { project, options } = createProject({ 'a.txt': 'a', 'kept.log': 'one', '.gitignore': '*.log\n' })
+    git(project, 'add', '--force', 'kept.log')
+    if (!isThere) rmSync(join(project, 'kept.log'))
+    const workspace = await openWorkspace(options)
+    await workspace.start()
+    rmSync(join(project, 'kept.log'), { force: true })
+    await workspace.checkpoint(1, 'gone')
+    write(project, { 'kept.log': 'two' })
+    await workspace.checkpoint(2, 'back')
+    write(project, { 'kept.log': 'three' })
+    await restoreFiles(options, { iteration: 2 }, 5)
+    expect(readText(project, 'kept.log')).toBe('two')
+  })
+
   it('survives deleted refs and git gc, a clone in place of the repository, and objects that are gone', async () => {
     const { project, options, text } = await createCheckpoints()
     git(project, 'for-each-ref', '--format=%(refname)', 'refs/ralph')

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { errorMessage } from '../../contract/errors.ts'
 import { exists, fileSize, readTextSyncIfExists, removeFile } from '../../platform/files/files.ts'
 import { copyObjects } from '../../platform/git-pack.ts'
 import { git, type GitOptions } from '../../platform/git.ts'
@@ -43,7 +44,7 @@ export async function pinRefs(repository: Repository, commits: RefChanges): Prom
     if (isCleaning || exists(join(common, 'gc.pid'))) await completeObjects(repository, targets)
     return undefined
   } catch (error) {
-    return error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)
+    return errorMessage(error).split('\n')[0] ?? ''
   }
 }
 

@@ -37,11 +37,11 @@ function createClone(remote: string) {
   const folder = createTestFolder()
   const [project, notes, sprintDir] = [join(folder, 'project'), join(folder, 'notes'), join(folder, 'sprint')]
   git(folder, 'clone', '--quiet', remote, project)
-  const beside = [
+  const extraFolders = [
     { name: 'notes', folder: notes },
     { name: 'learned', folder: sprintDir, only: 'LEARNINGS.md' },
   ]
-  const options = { project, sprintDir, sprintId: 's', remote, beside, ours: join(folder, 'ours') }
+  const options = { project, sprintDir, sprintId: 's', remote, extraFolders, snapshotFolder: join(folder, 'ours') }
   return { folder, project, notes, options, read: (name: string) => readFileSync(join(folder, name), 'utf8') }
 }
 

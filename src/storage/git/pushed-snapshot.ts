@@ -15,9 +15,9 @@ export type ExtraFolder = { readonly name: string; readonly folder: string; read
 export type SnapshotOptions = WorkspaceOptions & {
   /** A URL or a folder. */
   readonly remote: string
-  readonly beside: readonly ExtraFolder[]
+  readonly extraFolders: readonly ExtraFolder[]
   /** Ralph's private folder, out of reach of the agent. */
-  readonly ours: string
+  readonly snapshotFolder: string
   /** The files of the start, which claims are measured against, and the folder of their objects. */
   readonly baseline?: { readonly tree: string; readonly objects: string } | undefined
 }
@@ -31,7 +31,7 @@ const keptSnapshots = 3
  * its name: refs never move, so a late push overwrites nothing. Skips the push if nothing changed. Resolves with the commit.
  */
 export async function pushSnapshot(options: SnapshotOptions): Promise<string> {
-  const { ours, remote } = options
+  const { snapshotFolder, remote } = options
   const repository = await requireSingleRepository(options)
   const { root } = repository
   const head = await git({ cwd: root }, 'rev-parse', '--verify', '--quiet', 'HEAD').catch(() => undefined)
@@ -49,7 +49,7 @@ export async function pushSnapshot(options: SnapshotOptions): Promise<string> {
   const entries = `${[...parts, `100644 blob ${state}\tstate`].join('\n')}\n`
   const tree = await git({ ...store, input: entries }, 'mktree')
   const last = checkpoints.find(({ name }) => name === 'last')?.commit
-  const before = await readPushedCommits(ours)
+  const before = await readPushedCommits(snapshotFolder)
   const newest = before.at(-1)
   if (newest !== undefined && (await hasTree(store, newest, tree))) return newest
   const parents = [head, last].flatMap((id) => (id === undefined ? [] : ['-p', id]))
@@ -57,7 +57,10 @@ export async function pushSnapshot(options: SnapshotOptions): Promise<string> {
   const relay = await openRelay(options, repository)
   await gitOverNetwork(relay, 'push', '--quiet', '--', remote, `${commit}:${snapshotRef(options, commit)}`)
   const old = before.slice(0, 1 - keptSnapshots)
-  await writeFileAtomic(pushedFile(ours), [...before.slice(1 - keptSnapshots), commit].map((id) => `${id}\n`).join(''))
+  await writeFileAtomic(
+    pushedFile(snapshotFolder),
+    [...before.slice(1 - keptSnapshots), commit].map((id) => `${id}\n`).join(''),
+  )
   const gone = old.map((id) => `:${snapshotRef(options, id)}`)
   if (gone.length > 0) await gitOverNetwork(relay, 'push', '--quiet', '--', remote, ...gone).catch(() => {})
   return commit
@@ -83,9 +86,10 @@ export async function restorePushedSnapshot(options: SnapshotOptions, commit: st
   for (const { name, id } of checkpoints)
     await git({ cwd: root }, 'update-ref', `${checkpointRefs(root, options)}/${name}`, id)
   const names = (await git({ cwd: root }, 'ls-tree', '--name-only', commit)).split('\n')
-  for (const beside of options.beside) if (names.includes(beside.name)) await unpackExtraFolder(options, commit, beside)
-  await createFolder(options.ours)
-  await writeFileAtomic(pushedFile(options.ours), `${commit}\n`)
+  for (const extra of options.extraFolders)
+    if (names.includes(extra.name)) await unpackExtraFolder(options, commit, extra)
+  await createFolder(options.snapshotFolder)
+  await writeFileAtomic(pushedFile(options.snapshotFolder), `${commit}\n`)
 }
 
 const snapshotRefs = ({ sprintId }: Pick<WorkspaceOptions, 'sprintId'>): string => `refs/ralph/${sprintId}`
@@ -94,10 +98,10 @@ const snapshotRefs = ({ sprintId }: Pick<WorkspaceOptions, 'sprintId'>): string 
 export const snapshotRef = (options: Pick<WorkspaceOptions, 'sprintId'>, commit: string): string =>
   `${snapshotRefs(options)}/pushed-${commit}`
 
-const pushedFile = (ours: string): string => join(ours, 'pushed')
+const pushedFile = (snapshotFolder: string): string => join(snapshotFolder, 'pushed')
 
-async function readPushedCommits(ours: string): Promise<string[]> {
-  const text = (await readTextIfExists(pushedFile(ours))) ?? ''
+async function readPushedCommits(snapshotFolder: string): Promise<string[]> {
+  const text = (await readTextIfExists(pushedFile(snapshotFolder))) ?? ''
   return text.split('\n').filter((line) => line !== '')
 }
 
@@ -108,8 +112,8 @@ const hasTree = async (store: GitOptions, commit: string, tree: string): Promise
  * A private repository with all objects of the project but none of its settings: the agent controls those, and they could name
  * programs that a push starts.
  */
-async function openRelay({ ours, baseline }: SnapshotOptions, { root, store }: Repository): Promise<string> {
-  const relay = join(ours, 'relay.git')
+async function openRelay({ snapshotFolder, baseline }: SnapshotOptions, { root, store }: Repository): Promise<string> {
+  const relay = join(snapshotFolder, 'relay.git')
   await createFolder(relay)
   await git({ cwd: relay }, 'init', '--quiet', '--bare')
   const users = await git({ cwd: root }, 'rev-parse', '--path-format=absolute', '--git-path', 'objects')
@@ -153,9 +157,12 @@ function parseSnapshotState(text: string) {
   return { head: findValue('head', /^[0-9a-f]{40,64}$/), branch: findValue('branch', /^\w[\w./-]*$/), checkpoints }
 }
 
-async function writeExtraTrees({ beside, sprintDir }: SnapshotOptions, repository: Repository): Promise<string[]> {
+async function writeExtraTrees(
+  { extraFolders, sprintDir }: SnapshotOptions,
+  repository: Repository,
+): Promise<string[]> {
   const lines = []
-  for (const { name, folder, only = '.' } of beside) {
+  for (const { name, folder, only = '.' } of extraFolders) {
     if (!exists(join(folder, only))) continue
     const place = { ...storeOptions(repository), cwd: folder, index: await emptyIndex(sprintDir) }
     await git(place, 'add', '--all', '--force', '--', only)

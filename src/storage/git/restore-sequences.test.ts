@@ -33,6 +33,14 @@ type StoredState = {
 
 type Options = { readonly project: string; readonly sprintDir: string; readonly sprintId: string }
 
+it.each([
+  [2657, 'a submodule that is ignored and tracked'],
+  [20_072, 'an undo after a restore that was refused'],
+  [20_111, 'an ignored link in place of a folder with skip-worktree files'],
+])('loses no byte in sequence %i: %s', async (seed) => {
+  await expect(runSequence(seed, [])).resolves.toBeUndefined()
+})
+
 it(`loses no byte in ${count} random sequences of edits, checkpoints, restores and undos`, async () => {
   for (let seed = firstSeed; seed < firstSeed + count; seed++) {
     if (count > 100 && (seed - firstSeed) % 100 === 0) console.log(`seed ${seed}`)

@@ -1,4 +1,4 @@
-import { join, relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { RalphError } from '../../contract/errors.ts'
 import { createFolder, existsItself, isFolderItself, listEverything, removeFolder } from '../../platform/files/files.ts'
 import { git } from '../../platform/git.ts'
@@ -17,7 +17,7 @@ import {
 import { storeGit } from './checkpoint-store.ts'
 import { chooseRevivable, findDeleted, inStore, type Target } from './deleted-repositories.ts'
 import { findRepositories, isBehindLink, isBelow, type Repository, type WorkspaceOptions } from './repositories.ts'
-import { excludedPaths, updateIndex, writeWorkTree } from './work-tree.ts'
+import { excludedPaths, forgetForced, updateIndex, writeWorkTree } from './work-tree.ts'
 
 /** What a user can return to: the files after an iteration, or those that the last restore replaced. */
 export type RestorePoint = { readonly iteration: number } | 'undo'
@@ -66,6 +66,7 @@ export async function restoreFiles(
     for (const { repository } of revived) await removeFolder(repository.root)
     const reachable = kept.filter(({ repository }) => !isBehindLink(options.project, repository.root))
     for (const files of reachable) await checkOutFiles(files, options)
+    if (reachable.length === kept.length && !(await hasChanges(kept))) await forgetSaved(repositories, name)
     throw error
   }
   for (const { repository, commit } of targets) await moveLastCheckpoint(repository, commit)
@@ -92,13 +93,23 @@ async function saveAll(repositories: readonly Repository[], targets: readonly Ta
   const name = `before-restore-${Math.max(now, newest + 1)}`
   const kept: Target[] = []
   const unpinned: string[] = []
-  for (const repository of repositories) {
-    const target = targets.find((other) => other.repository === repository)
-    const saved = await saveFiles(repository, name, target?.commit)
-    kept.push({ repository, commit: saved.commit })
-    if (saved.unpinned !== undefined) unpinned.push(repository.store)
+  try {
+    for (const repository of repositories) {
+      const target = targets.find((other) => other.repository === repository)
+      const saved = await saveFiles(repository, name, target?.commit)
+      kept.push({ repository, commit: saved.commit })
+      if (saved.unpinned !== undefined) unpinned.push(repository.store)
+    }
+  } catch (error) {
+    await forgetSaved(repositories, name)
+    throw error
   }
   return { name, kept, unpinned }
+}
+
+/** After a restore that replaced nothing, an undo still brings back what an earlier one replaced. */
+async function forgetSaved(repositories: readonly Repository[], name: string): Promise<void> {
+  for (const repository of repositories) await updateRefs(repository, { [name]: undefined })
 }
 
 async function reviveFiles(target: Target, options: WorkspaceOptions): Promise<void> {
@@ -241,8 +252,12 @@ const unsaved = (root: string): RalphError =>
 async function findIgnoredInTheWay(repository: Repository, current: string, target: string): Promise<string[]> {
   const { root } = repository
   const known = new Set(await listPaths(repository, current))
-  const replaced = (await listPaths(repository, target)).filter((path) => !known.has(path))
-  const inTheWay = new Set(replaced.flatMap((path) => findInTheWay(root, path)))
+  const paths = await listPaths(repository, target)
+  const replaced = paths.filter((path) => !known.has(path)).flatMap((path) => findInTheWay(root, path))
+  // A path with git's flag skip-worktree stays known where an ignored link or file has replaced its folder.
+  const samples = new Map(paths.filter((path) => known.has(path)).map((path) => [dirname(path), path]))
+  const above = [...samples.values()].flatMap((path) => findInTheWay(root, path).filter((found) => found !== path))
+  const inTheWay = new Set([...replaced, ...above])
   const files = await Promise.all([...inTheWay].map((path) => listFilesAt(repository, path)))
   return files.flat().filter((path) => !known.has(path))
 }
@@ -288,6 +303,7 @@ async function checkOutFiles({ repository, commit }: Target, { project }: Worksp
   const { root } = repository
   if (isBehindLink(project, root)) throw new RalphError('FILE_UNWRITABLE', linkMessage, { place: { file: root } })
   const options = [`--source=${commit}`, '--worktree', '--staged', '--no-overlay']
+  forgetForced(repository)
   try {
     await storeGit(repository, { args: ['restore', ...options, '--', '.', ...excludedPaths(repository)] })
   } catch (error) {

@@ -1,6 +1,13 @@
 import { dirname, join } from 'node:path'
 import { errorMessage } from '../../contract/errors.ts'
-import { fileSignature, hasReliableFolderTimes, lstatSize, removeFile } from '../../platform/files/files.ts'
+import {
+  existsItself,
+  fileSignature,
+  hasReliableFolderTimes,
+  isFolderItself,
+  lstatSize,
+  removeFile,
+} from '../../platform/files/files.ts'
 import { decodePath, resolvePath } from './byte-paths.ts'
 import { indexFile, prepareStore, storeGit } from './checkpoint-store.ts'
 import { openStore } from './import-checkpoints.ts'
@@ -36,7 +43,7 @@ export async function writeWorkTree(repository: Repository, options: ScanOptions
 /** Hashes every file again: the store may have lost objects. */
 export async function rewriteWorkTree(repository: Repository): Promise<StoredTree> {
   written.delete(indexFile(repository.store))
-  seen.delete(indexFile(repository.store))
+  forgetForced(repository)
   await removeFile(indexFile(repository.store))
   return writeWorkTree(repository, { scan: 'full' })
 }
@@ -49,19 +56,16 @@ async function listChanges(
   repository: Repository,
   { scan = 'fast' }: ScanOptions,
 ): Promise<{ paths: string[]; skipped: string[] }> {
-  let warnings = ''
   await prepareStore(repository)
   const cache = scan === 'fast' && hasReliableFolderTimes(repository.root)
-  const [listed, forced] = await Promise.all([
-    storeGit(repository, {
-      args: ['-c', `core.untrackedCache=${cache}`, ...statusArgs],
-      isBinary: true,
-      refreshesIndex: true,
-      onWarning: (text) => (warnings = text),
-    }),
-    listForced(repository),
-  ])
-  const changed = listed.split('\0').flatMap((line) => (/^.[^ ] /.test(line) ? [line.slice(3)] : []))
+  const [found, forced] = await Promise.all([listStatus(repository, cache), listForced(repository)])
+  const { listed, warnings } = hasStaleRepository(repository, found.listed)
+    ? await listStatus(repository, false)
+    : found
+  const lines = listed.split('\0').filter((line) => /^.[^ ] /.test(line))
+  const changed = lines.map((line) => line.slice(3))
+  const { missing } = seen.get(indexFile(repository.store)) ?? {}
+  for (const line of lines) if (line[1] === 'D') missing?.add(line.slice(3))
   const folders = repository.excluded.map((path) => Buffer.from(`${path}/`).toString('latin1'))
   const isInWorktree = createWorktreeTest(repository)
   // A path that ends with a slash is a nested repository.
@@ -74,6 +78,25 @@ async function listChanges(
     skipped: [...parseSkipped(warnings), ...[...large.values()].map(describeLarge)],
   }
 }
+
+async function listStatus(repository: Repository, cache: boolean): Promise<{ listed: string; warnings: string }> {
+  let warnings = ''
+  const listed = await storeGit(repository, {
+    args: ['-c', `core.untrackedCache=${cache}`, ...statusArgs],
+    isBinary: true,
+    refreshesIndex: true,
+    onWarning: (text) => (warnings = text),
+  })
+  return { listed, warnings }
+}
+
+/**
+ * Whether git lists a nested repository whose `.git` is gone. The untracked cache keeps its name, not its files: the time of the
+ * folder above did not change.
+ */
+const hasStaleRepository = ({ root }: Repository, listed: string): boolean =>
+  listed.includes('/\0') &&
+  listed.split('\0').some((line) => line.endsWith('/') && !existsItself(resolvePath(root, `${line.slice(3)}.git`)))
 
 /** Git takes a linked worktree for a plain folder once the `.git` of the project is deleted; it is still not part of the project. */
 function createWorktreeTest({ root }: Repository): (path: string) => boolean {
@@ -103,19 +126,30 @@ export async function listLargeFiles(repository: Repository): Promise<LargeFile[
 
 const statusArgs = ['status', '--porcelain', '-z', '--ignore-submodules=all', '--no-renames']
 
-/** Versions of the user's index whose ignored files are in the private one, by index. */
-const seen = new Map<string, string>()
+/**
+ * By index: the version of the user's index whose ignored files are in the private one, and paths that the private index has lost since.
+ * Such a path may come back as an ignored file, which `git status` does not list.
+ */
+const seen = new Map<string, { readonly signature: string; readonly missing: Set<string> }>()
+
+/** Call it when something else changes the private index. */
+export const forgetForced = ({ store }: Repository): void => void seen.delete(indexFile(store))
 
 /** Files that the user tracks although they are ignored: `git add --force`. */
 async function listForced(repository: Repository): Promise<string[]> {
-  const index = indexFile(repository.store)
-  const users = join(resolveGitFolders(repository.root).own, 'index')
+  const { root, store } = repository
+  const users = join(resolveGitFolders(root).own, 'index')
   const signature = fileSignature(users)
-  if (signature === undefined || seen.get(index) === signature) return []
+  if (signature === undefined) return []
+  const isMissing = (path: string) => !existsItself(resolvePath(root, path))
+  const known = seen.get(indexFile(store))
+  if (known?.signature === signature && [...known.missing].every(isMissing)) return []
   const args = ['ls-files', '--cached', '--ignored', '--exclude-standard', '-z']
   const listed = await storeGit(repository, { args, isBinary: true, index: users }).catch(() => '')
-  seen.set(index, signature)
-  return listed.split('\0')
+  // A folder is a submodule: a repository of its own.
+  const forced = listed.split('\0').filter((path) => path !== '' && !isFolderItself(resolvePath(root, path)))
+  seen.set(indexFile(store), { signature, missing: new Set([...(known?.missing ?? []), ...forced].filter(isMissing)) })
+  return forced
 }
 
 /** Upper bound on the files and bytes that are stored between two calls of `onProgress`. */

@@ -57,8 +57,7 @@ describe('PROGRESS.yaml', () => {
     expect(versions.size).toBeGreaterThanOrEqual(5)
 
     await projection.update(at(100_000))
-    await sleep(1100)
-    expect(shown(dir).rev).toBe(100_000)
+    await expect.poll(() => shown(dir).rev, { timeout: 20_000 }).toBe(100_000)
     await projection.update(at(100_001))
     await projection.close()
     expect(shown(dir).rev).toBe(100_001)

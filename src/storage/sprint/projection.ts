@@ -19,6 +19,8 @@ export interface Projection {
   readonly update: (progress: Progress) => Promise<void>
   /** Writes it now. */
   readonly flush: () => Promise<void>
+  /** Says in the file what the run waits for. A full disk may have no room for that. */
+  readonly showWaiting: (reason: string | undefined) => Promise<void>
   /** Checks the file for an edit and passes it to the listener. The edited text stays until it is settled. */
   readonly checkForEdits: () => Promise<void>
   readonly onEdited: (listener: (edited: DetectedEdit) => void) => void
@@ -62,6 +64,10 @@ export function openProjection(
       scheduleWrite()
     },
     flush: write,
+    showWaiting(reason) {
+      page.setWaiting(reason)
+      return write()
+    },
     checkForEdits: () => enqueue(async () => void (await page.look('now'))),
     onEdited: page.onEdited,
     settled: page.settled,
@@ -81,6 +87,7 @@ function createProgressPage(file: string, before: EditBaseline, redact: Redact) 
   const watch = new EditWatch(file, before, redact)
   let latest: Progress | undefined
   let shown: Progress | undefined
+  let waiting: string | undefined
   let unsettled = 0
   let notifyEdited: (edited: DetectedEdit) => void = noop
 
@@ -101,7 +108,7 @@ function createProgressPage(file: string, before: EditBaseline, redact: Redact) 
       const isThere = exists(file)
       const progress = latest ?? (isThere ? undefined : shown)
       if (!progress) return 'done'
-      const bytes = formatProgressBytes(progress)
+      const bytes = formatProgressBytes(progress, waiting)
       const replaced = await replaceIfUnchanged(file, bytes, isThere ? watch.signature() : undefined)
       if (replaced === 'touched') return 'again'
       if (latest === progress) latest = undefined
@@ -110,6 +117,10 @@ function createProgressPage(file: string, before: EditBaseline, redact: Redact) 
       return 'done'
     },
     set: (progress: Progress) => void (latest = progress),
+    setWaiting(reason: string | undefined): void {
+      waiting = reason
+      latest ??= shown
+    },
     onEdited: (listener: (edited: DetectedEdit) => void) => void (notifyEdited = listener),
     settled: () => void unsettled--,
     isEdited: () => unsettled > 0,

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Progress } from '../../contract/progress.ts'
 import { defaultKeep } from '../../contract/settings.ts'
+import { noop, serialize } from '../../platform/async.ts'
 import { fileSize, isLink, listFolder, modifiedAt, removeFile } from '../../platform/files/files.ts'
 import { readLink } from '../../platform/files/links.ts'
 import { stateFolder } from '../../platform/files/state-folder.ts'
@@ -81,19 +82,19 @@ const maxBatches = 10
 export function createHousekeeping(options: WorkspaceOptions & { readonly now: () => number }): Housekeeping {
   const { sprintDir } = options
   let ended = 0
-  let working: Promise<unknown> = Promise.resolve()
-  const enqueue = (work: () => Promise<unknown>) => (working = working.then(work).catch(() => undefined))
-  const prune = (progress: Progress) =>
-    enqueue(() => pruneSprint({ ...options, progress, now: options.now(), maxBatches }, 'remove'))
+  const serialized = serialize()
+  const enqueue = (work: () => Promise<unknown>): Promise<unknown> => serialized(work).catch(noop)
+  const prune = (progress: Progress) => pruneSprint({ ...options, progress, now: options.now(), maxBatches }, 'remove')
   return {
     onIterationEnd: (progress) => {
       ended++
-      if (ended % iterationsPerPrune === 0) void prune(progress)
+      if (ended % iterationsPerPrune === 0) void enqueue(() => prune(progress))
       else if (ended % iterationsPerPack === 0) void enqueue(() => packAttempts(sprintDir, progress, maxBatches))
     },
     finish: async (progress) => {
-      await working
-      if (ended % iterationsPerPrune > 0 || (await countUnpacked(sprintDir)) > 0) await prune(progress)
+      await enqueue(async () => {
+        if (ended % iterationsPerPrune > 0 || (await countUnpacked(sprintDir)) > 0) await prune(progress)
+      })
     },
   }
 }

@@ -200,6 +200,7 @@ function createSprintStore(
     current: () => progress,
     save,
     flush: projection.flush,
+    showWaiting: projection.showWaiting,
     checkForEdits: projection.checkForEdits,
     settleEdits: saveEdits,
     onEdited(added) {

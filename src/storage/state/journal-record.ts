@@ -56,19 +56,37 @@ export function readSegment(bytes: Buffer, key?: Buffer): Segment {
   return { records, goodBytes: start }
 }
 
-/** Counts the records of a segment if all of them are intact and Ralph's; undefined if one is not. Parses none of them. */
-export function countIntactRecords(bytes: Buffer, key?: Buffer): { records: number; runs: number } | undefined {
+type RecordPosition = { readonly seq: number; readonly epoch: number }
+
+export type IntactSegment = {
+  readonly records: number
+  readonly runs: number
+  readonly first: RecordPosition
+  readonly last: RecordPosition
+}
+
+/** Counts the records of a segment if all of them are intact, Ralph's and without a gap; otherwise undefined. Parses none of them. */
+export function countIntactRecords(bytes: Buffer, key?: Buffer): IntactSegment | undefined {
   let [records, runs, start] = [0, 0, 0]
+  let first: RecordPosition | undefined
+  let last: RecordPosition | undefined
   while (start < bytes.length) {
     const end = bytes.indexOf(10, start)
     const json = end === -1 ? undefined : readLogLine(bytes.toString('utf8', start, end))
     if (json === undefined || (key && !hasMac(json, key))) return undefined
+    const [, seq, epoch, kind] = recordHead.exec(json) ?? []
+    const position = { seq: Number(seq), epoch: Number(epoch) }
+    if (last ? position.seq !== last.seq + 1 : kind !== 'snapshot') return undefined
+    first ??= position
+    last = position
     records++
-    if (json.slice(0, 200).includes('"kind":"run"')) runs++
+    if (kind === 'run') runs++
     start = end + 1
   }
-  return records === 0 ? undefined : { records, runs }
+  return first && last && { records, runs, first, last }
 }
+
+const recordHead = /^\{"v":1,"seq":(\d+),"epoch":(\d+),"at":"[^"]*","kind":"(\w+)"/
 
 const recordStart = '{"v":1,'
 

@@ -1,4 +1,3 @@
-import { parse } from 'yaml'
 import { RalphError, firstErrorLine } from '../../contract/errors.ts'
 import { Progress, type Step } from '../../contract/progress.ts'
 import { writeFileAtomic } from '../../platform/files/atomic-file.ts'
@@ -7,6 +6,7 @@ import { readSeedFile } from './read-seed.ts'
 import { formatProgress, parseRev } from './progress-text.ts'
 import { omitDerivedFields } from './shown-progress.ts'
 import { progressPath } from './sprint-folder.ts'
+import { parseYaml } from './parse-yaml.ts'
 
 /**
  * Reads PROGRESS.yaml, also in the form of the seed systems; undefined if it does not exist. Throws if it cannot be read, never
@@ -30,7 +30,7 @@ export function parseProgress(text: string, file: string): Progress {
   const hint = 'restore the file, or move it away and compile the sprint again'
   let value: unknown
   try {
-    value = parse(text, { maxAliasCount: 0 })
+    value = parseYaml(text)
   } catch (cause) {
     const reason = firstErrorLine(cause)
     throw new RalphError('PROGRESS_INVALID', `is not YAML: ${reason}`, { place: { file }, hint, cause })

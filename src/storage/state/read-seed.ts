@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { parse } from 'yaml'
 import {
   exists,
   fileSignature,
@@ -10,6 +9,7 @@ import {
 } from '../../platform/files/files.ts'
 import { defaultSprintId, progressPath } from './sprint-folder.ts'
 import { importSeedProgress, isSeedProgress, type SeedImport } from '../seed/seed-progress.ts'
+import { parseYaml } from './parse-yaml.ts'
 
 /** The PROGRESS.yaml of another program as it is on disk, and what Ralph makes of it. */
 export type SeedFile = SeedImport & {
@@ -40,7 +40,7 @@ const ownField = /^schema-version:/m
 /** A file that is no YAML is reported by the reader of Ralph's own format. */
 function parseQuietly(text: string): unknown {
   try {
-    return parse(text, { maxAliasCount: 0 })
+    return parseYaml(text)
   } catch {
     return undefined
   }

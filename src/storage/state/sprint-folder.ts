@@ -99,18 +99,14 @@ const ralphFiles = [
   '.ralph-id',
 ]
 
-/** Ralph's files and folders that are links: the user may keep them on another disk. */
-const findLinks = (sprintDir: string): string[] =>
-  ralphFiles.map((name) => join(sprintDir, name)).filter((path) => isLink(path))
-
 /**
  * Returns a function that removes the links that are new since this call: Ralph must not write through them to where an agent wants something
- * written. Removes the link, not its target.
+ * written. Removes the link, not its target. Ralph's files may be links from the start: the user may keep them on another disk.
  */
 export function createLinkRemover(sprintDir: string): () => Promise<void> {
-  const known = findLinks(sprintDir)
+  const paths = ralphFiles.map((name) => join(sprintDir, name)).filter((path) => !isLink(path))
   return async () => {
-    for (const link of findLinks(sprintDir)) if (!known.includes(link)) await removeFile(link)
+    for (const path of paths) if (isLink(path)) await removeFile(path)
   }
 }
 
