@@ -69,6 +69,7 @@ export async function createAgentPorts(options: AgentPortOptions): Promise<Ports
     createProver: wireProver(options, sandbox),
     createDisk: options.disk,
     observe,
+    drained: () => agent.events.drained(),
     ...(isTelemetryOn(env) && { traceparent: createTraceparents({ sprint: sprintId, parent: undefined }) }),
   })
   await createFirstCheckpoint(sprintDir, ports.workspace)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { createFailureReply } from '../connection/calls.ts'
 import { sendHello } from '../connection/greeting.ts'
 import { openLine, type Line, type Timing } from '../connection/line.ts'
-import { decodeReportReply, decodeRequest, encodeReport, isRequestType } from '../connection/message.ts'
+import { decodeReportReply, decodeRequest, encodeReport } from '../connection/message.ts'
 import { createSeal } from '../connection/seal.ts'
 import type { Transport } from '../connection/transport.ts'
 import { coalesce } from '../platform/async.ts'
@@ -15,7 +15,7 @@ import { systemClock } from '../platform/clock.ts'
 import { openMachineLimits, type HostEnvironment } from '../host/create-ports.ts'
 import { openAgents, type LocalAgents } from './local-agents.ts'
 import { answerQuery, createQueryHandlers } from './queries.ts'
-import { runMachineCommand, createMachineCommands, type MachineCommand } from './commands.ts'
+import { createCommandRunner, type MessageTurn } from './commands.ts'
 import { openDiskMailbox, type DiskMailbox, type IncomingMessage } from './disk-mailbox.ts'
 import { createInventory, type MachineSettings } from './inventory.ts'
 import { arianaNotes } from './notes.ts'
@@ -24,7 +24,7 @@ import { openLease, type Lease } from './lease.ts'
 import { lockMachineFolder, type OwnedFolder } from './machine-folder.ts'
 import { readPolicy, type MachinePolicy } from './policy.ts'
 import { findPrograms } from './programs.ts'
-import { interruptedUpdateError, createUpdates, type Updates } from './updates.ts'
+import { createUpdates, type Updates } from './updates.ts'
 import { openUploader, type Uploader } from './uploader.ts'
 
 export type AgentsServerOptions = {
@@ -169,9 +169,9 @@ function watchPrograms({ env, programs, changes }: ServerParts): NodeJS.Timeout 
 function createMessageHandler(
   parts: ServerParts,
   updates: Updates,
-): (message: IncomingMessage, when?: 'now' | 'again') => void {
+): (message: IncomingMessage, when?: MessageTurn) => void {
   const { jobs, agents, mailbox, version, log } = parts
-  const commands = createMachineCommands({
+  const runCommand = createCommandRunner({
     agents,
     jobs,
     version,
@@ -185,9 +185,9 @@ function createMessageHandler(
     },
   })
   const lines = new Map<string, Promise<void>>()
-  const answer = async ({ id, type, body }: IncomingMessage, when: 'now' | 'again') => {
+  const answer = async ({ id, type, body }: IncomingMessage, when: MessageTurn) => {
     const about = { to: id, type }
-    const reply = await runRequest(type, body, when).then(
+    const reply = await runCommand({ type, body }, when).then(
       (result) => ({ success: true, ...about, result }),
       (error: unknown) => createFailureReply(about, error),
     )
@@ -195,18 +195,7 @@ function createMessageHandler(
     await mailbox.send({ id: `reply:${id}`, type: 'reply', body: reply }, id)
     if (type === 'update') await updates.answered(() => mailbox.waiting().some((one) => one.id === `reply:${id}`))
   }
-  const runRequest = async (type: string, body: unknown, when: 'now' | 'again'): Promise<unknown> => {
-    if (!isRequestType(type) || !Object.hasOwn(commands, type)) {
-      throw new RalphError('VERSION_UNKNOWN', `this machine does not support the request "${type}"`)
-    }
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the line above has found it among the commands
-    const command = type as MachineCommand
-    const request = decodeRequest(command, body)
-    if (when === 'again' && 'version' in request && request.version !== version)
-      throw interruptedUpdateError('it was interrupted')
-    return runMachineCommand(commands, command, request)
-  }
-  const enqueueAnswer = (message: IncomingMessage, when: 'now' | 'again', after?: Promise<void>) => {
+  const enqueueAnswer = (message: IncomingMessage, when: MessageTurn, after?: Promise<void>) => {
     const next = Promise.all([lines.get(messageAgentId(message)), after])
       .then(() => answer(message, when))
       .catch((error: unknown) => log('failed to store an answer', { id: message.id, why: String(error) }))
@@ -238,6 +227,7 @@ function keepDialing(parts: ServerParts, handleMessage: (message: IncomingMessag
   const stopping = new AbortController()
   const { signal } = stopping
   let failures = 0
+  let reported = ''
   const connectOnce = async () => {
     const line = await openMachineLine(parts, handleMessage)
     const stop = () => line.close('agents-server stopping')
@@ -245,6 +235,7 @@ function keepDialing(parts: ServerParts, handleMessage: (message: IncomingMessag
     try {
       await exchangeInventory(line, parts)
       failures = 0
+      reported = ''
       parts.log('line closed', { reason: await line.closed })
     } finally {
       line.close('it failed')
@@ -258,7 +249,10 @@ function keepDialing(parts: ServerParts, handleMessage: (message: IncomingMessag
         await connectOnce()
       } catch (error) {
         if (error instanceof RalphError && error.code === 'MACHINE_REFUSED') return error.message
-        if (failures === 0) parts.log('cannot reach the backend', { why: String(error) })
+        const hint = error instanceof RalphError ? error.hint : undefined
+        const why = errorMessage(error)
+        if (why !== reported) parts.log('cannot reach the backend', { why, hint })
+        reported = why
       }
       const pause = backoffMs(reconnectBackoff, ++failures, Math.random())
       await systemClock.waitUntil(Date.now() + pause, signal)

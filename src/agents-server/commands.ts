@@ -1,4 +1,4 @@
-import { encodeReply } from '../connection/message.ts'
+import { decodeRequest, encodeReply, isRequestType } from '../connection/message.ts'
 import { RalphError } from '../contract/errors.ts'
 import type { DurableRequest, RequestBody, RequestReply } from '../contract/fleet/machine-messages.ts'
 import type { HostEnvironment } from '../host/create-ports.ts'
@@ -6,9 +6,11 @@ import { finishSprint } from '../host/finish-sprint.ts'
 import { restoreFiles } from '../storage/git/restore.ts'
 import { openWorkspace } from '../storage/git/workspace.ts'
 import { agentSprintFolder } from './agent-ports.ts'
+import type { IncomingMessage } from './disk-mailbox.ts'
 import type { LocalAgent, LocalAgents } from './local-agents.ts'
 import type { Jobs } from './jobs.ts'
 import { removeLock, prepareNotes } from './notes.ts'
+import { interruptedUpdateError } from './updates.ts'
 
 export type CommandParts = {
   readonly agents: LocalAgents
@@ -23,14 +25,37 @@ export type CommandParts = {
 }
 
 /** Durable requests that are answered by a reply. */
-export type MachineCommand = Exclude<DurableRequest, 'prompt' | 'carry-out'>
+type MachineCommand = Exclude<DurableRequest, 'prompt' | 'carry-out'>
 
 type MachineCommands = { readonly [T in MachineCommand]: (body: RequestBody<T>) => Promise<RequestReply<T>> }
 
 const success = { success: true } as const
 
+/** `again`: the message was stored before this process started. */
+export type MessageTurn = 'now' | 'again'
+
+type RunCommand = (message: Omit<IncomingMessage, 'id'>, when: MessageTurn) => Promise<unknown>
+
+/** Returns a function that runs the command of a message and returns its encoded reply. */
+export function createCommandRunner(parts: CommandParts): RunCommand {
+  const commands = createMachineCommands(parts)
+  return async ({ type, body }, when) => {
+    if (!isRequestType(type) || !Object.hasOwn(commands, type)) {
+      throw new RalphError('VERSION_UNKNOWN', `this machine does not support the request "${type}"`)
+    }
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the line above has found it among the commands
+    const command = type as MachineCommand
+    const request = decodeRequest(command, body)
+    if (when === 'again' && 'version' in request && request.version !== parts.version)
+      throw interruptedUpdateError('it was interrupted')
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a command takes what its own request decodes to
+    const run = commands[command] as (body: unknown) => Promise<RequestReply<MachineCommand>>
+    return encodeReply(command, await run(request))
+  }
+}
+
 /** Every command is idempotent: it may run twice if the daemon is killed before its reply is stored. */
-export function createMachineCommands(parts: CommandParts): MachineCommands {
+function createMachineCommands(parts: CommandParts): MachineCommands {
   const { agents, jobs, now } = parts
   return {
     'create-workspace': async ({ agentId, name, workspace, within, from }) => {
@@ -79,14 +104,6 @@ export function createMachineCommands(parts: CommandParts): MachineCommands {
       return success
     },
   }
-}
-
-export async function runMachineCommand<T extends MachineCommand>(
-  commands: MachineCommands,
-  type: T,
-  body: RequestBody<T>,
-): Promise<unknown> {
-  return encodeReply(type, await commands[type](body))
 }
 
 function refuseRunning(jobs: Jobs, agentId: string): void {

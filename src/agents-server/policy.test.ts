@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { createTestFolder } from '../../test/support/folder.ts'
 import type { Check } from '../contract/check.ts'
+import { Hook } from '../contract/settings.ts'
 import type { ShellRunner } from '../runtime/ports.ts'
 import { readPolicy } from './policy.ts'
 
@@ -53,6 +54,8 @@ it('lets a proof run only where every command of it is allowed', async () => {
   expect(policy.allowsProof({ doneWhen: [named], room: { install: 'id' } })).toBe(false)
 })
 
+const bareHook = { ...Hook.parse({ id: 'h', run: 'npm test' }), cell: 'none' as const }
+
 it('refuses programs, cells, networks and updates that it does not name', async () => {
   const policy = await createTestPolicy('programs: [claude]\ncells: [bubblewrap]\nnetwork: [closed, allow-list]\n')
   policy.assertProgram('claude')
@@ -68,6 +71,8 @@ it('refuses programs, cells, networks and updates that it does not name', async 
     () => policy.assertWalls({ cell: { container: { command: ['sh', '-c', 'id'] } } }),
     () => policy.assertWalls({ cell: { container: { run: ['--privileged'] } } }),
     () => policy.assertWalls({ cell: { container: { image: '/' } } }),
+    () => policy.assertWalls({ env: { pass: ['GITHUB_TOKEN'] } }),
+    () => policy.assertWalls({ perIterationHooks: [bareHook] }),
     () => policy.assertWalls({ room: { network: true } }),
     () => policy.assertWalls({ room: { services: ['postgres'] } }),
     () => policy.assertWalls({ doneWhen: [buildCheck({ room: { network: true } })] }),

@@ -1,12 +1,11 @@
 import { join } from 'node:path'
 import { parse } from 'yaml'
 import { z } from 'zod'
-import type { WallSettings } from '../agents/cells/cell-request.ts'
 import type { Protection } from '../agents/cells/protection.ts'
-import { CellKind, findWidening } from '../contract/cell.ts'
-import { findRoomWidening, listInstalls } from '../contract/check.ts'
+import { CellKind } from '../contract/cell.ts'
+import { listInstalls } from '../contract/check.ts'
 import { RalphError, errorMessage } from '../contract/errors.ts'
-import { isCallersCommand } from '../contract/fleet/machine-grant.ts'
+import { findPlanWidening, isCallersCommand, type WidenedPlan } from '../contract/fleet/machine-grant.ts'
 import type { Progress } from '../contract/progress.ts'
 import { readTextIfExists } from '../platform/files/files.ts'
 import type { ShellRunner } from '../runtime/ports.ts'
@@ -20,7 +19,7 @@ const PolicyFile = z.strictObject({
   /** Cells in which an agent may run. Default: any. */
   cells: z.array(CellKind).optional(),
   network: z.array(z.enum(['open', 'closed', 'allow-list'])).optional(),
-  /** Whether a sprint may show its cell or its checks more of this machine: `read`, `write`, `private` hosts, `room: network` … */
+  /** Whether a sprint may show its cell or its checks more of this machine: `read`, `write`, `private` hosts, `env: pass` … */
   widen: z.boolean().default(false),
   /** Folders that workspaces must be in, besides those named by `join`. */
   roots: z.array(z.string().startsWith('/')).optional(),
@@ -34,7 +33,7 @@ type CheckSettings = Pick<Progress, 'room' | 'doneWhen'>
 export interface MachinePolicy {
   readonly assertProgram: (program: string) => void
   /** Before any of it is tried. */
-  readonly assertWalls: (walls: WallSettings & CheckSettings) => void
+  readonly assertWalls: (plan: WidenedPlan & Partial<Pick<Progress, 'perIterationHooks'>>) => void
   /** Whether all commands that a proof runs are allowed; otherwise checks run one by one, and a refused one says why. */
   readonly allowsProof: (checks: CheckSettings) => boolean
   readonly assertProtection: (protection: Pick<Protection, 'kind' | 'network'>) => void
@@ -87,9 +86,11 @@ function createPolicy({
     assertProgram: (program) => {
       if (programs ? !programs.includes(program) : isCallersCommand(program)) throw refused(`the program "${program}"`)
     },
-    assertWalls: (walls) => {
-      const widening = findWidening(walls.cell, walls.network) ?? findRoomWidening(walls)
+    assertWalls: (plan) => {
+      const widening = findPlanWidening(plan)
       if (widening !== undefined && !widen) throw refused(`"${widening}"`)
+      const bare = plan.perIterationHooks?.find(({ cell }) => cell === 'none')
+      if (bare && cells && !cells.includes('none')) throw refused(`"cell: none" of the hook ${bare.id}`)
     },
     allowsProof: (checks) =>
       [...(checks.doneWhen ?? []).map(({ run }) => run), ...listInstalls(checks)].every(allowsCommand),

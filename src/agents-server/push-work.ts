@@ -41,11 +41,11 @@ export async function restoreFromSnapshot(agent: LocalAgent, { sprintId, commit 
 
 function describeSnapshot(agent: LocalAgent, sprintId: string, remote: string): SnapshotOptions {
   const sprintDir = agentSprintFolder(agent, sprintId)
-  const beside = [
+  const extraFolders = [
     { name: 'notes', folder: agent.notes },
     { name: 'learned', folder: sprintDir, only: 'LEARNINGS.md' },
     { name: 'protected', folder: join(stateFolder(sprintDir), 'protected') },
   ]
-  const ours = join(agent.home, 'pushed', sprintId)
-  return { project: agent.folder, sprintDir, sprintId, remote, beside, ours }
+  const snapshotFolder = join(agent.home, 'pushed', sprintId)
+  return { project: agent.folder, sprintDir, sprintId, remote, extraFolders, snapshotFolder }
 }

@@ -62,6 +62,7 @@ export async function runTextPrompt(
         const sprintEvent = { type: 'agent' as const, iteration: 0, attempt: 0, event }
         agent.events.add({ at: Date.now(), promptId, event: sprintEvent, attempt })
       },
+      drained: () => agent.events.drained(),
     },
     signal,
   )

@@ -1,15 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { errorMessage } from '../contract/errors.ts'
-import { eq } from 'drizzle-orm'
+import { DrizzleQueryError, eq } from 'drizzle-orm'
 import { createAuthority, openAuthority, type Authority } from '../connection/authority.ts'
 import { createTransportPair, type Transport } from '../connection/transport.ts'
 import { postPublicly } from '../platform/net/public-post.ts'
 import { postWebhook } from '../platform/net/webhook.ts'
 import { newUuid } from '../platform/uuid.ts'
 import type { Database } from './database/database.ts'
-import { explainStartError } from './database/database-unavailable.ts'
+import { explainDatabaseError } from './database/database-unavailable.ts'
 import { authorities, machines as machineRows } from './database/machine.ts'
 import { openDatabase, type DatabasePlace } from './database/open-database.ts'
+import { createOutageFilter, createOutageWatch, probeWrite, type OutageWatch } from './database/outage.ts'
 import { sealStoredSecrets } from './secrets/seal-secrets.ts'
 import { createSecretBox, type SecretBox } from './secrets/secret-box.ts'
 import { recordRowChanges } from './feed/event-log.ts'
@@ -114,7 +115,7 @@ export async function openBackend(options: BackendOptions): Promise<Backend> {
     return await openBackendParts(options, opened)
   } catch (error) {
     await closeAll(opened)
-    throw explainStartError(error)
+    throw explainDatabaseError(error)
   }
 }
 
@@ -126,14 +127,17 @@ async function closeAll(opened: readonly CloseFunction[]): Promise<void> {
 }
 
 async function openBackendParts(options: BackendOptions, opened: CloseFunction[]): Promise<Backend> {
-  let isOver = false
-  // Errors after the database is closed are expected.
-  const trouble = (error: unknown, doing = 'request') =>
-    isOver || options.log('warn', errorMessage(error), { doing, stack: errorStack(error) })
-  const onTrouble = (error: Error) => trouble(error, 'database')
-  const database = await openDatabase(options.place, { migrations: options.migrations, onError: onTrouble })
+  const own: { outage?: OutageWatch; isClosed?: boolean } = {}
+  // Until everything is open, the start itself throws the errors of the database.
+  const known = createOutageFilter()
+  const trouble = (error: unknown, doing = 'request') => {
+    if (own.isClosed !== true && !known.covers(error, doing, own.outage)) logTrouble(error, doing, options.log)
+  }
+  const onError = (error: Error) => trouble(error, 'database')
+  const database = await openDatabase(options.place, { migrations: options.migrations, onError })
   opened.push(() => {
-    isOver = true
+    own.isClosed = true
+    own.outage?.close()
     return database.close()
   })
   const box = createSecretBox(options.secretsKey)
@@ -148,6 +152,8 @@ async function openBackendParts(options: BackendOptions, opened: CloseFunction[]
     await persons.registerToken(userId, newUuid(), { name: 'RALPH_ADMIN_TOKEN', token: options.adminToken })
   const http = await serveHttp(options, { database, box, persons, line, logError: trouble })
   opened.push(http.close)
+  const logOutage = (text: string, about: Readonly<Record<string, unknown>>) => options.log('warn', text, about)
+  own.outage = createOutageWatch({ probe: () => probeWrite(database), log: logOutage, now })
   return {
     database,
     fleet: line.fleet,
@@ -174,7 +180,12 @@ async function openBackendParts(options: BackendOptions, opened: CloseFunction[]
   }
 }
 
-const errorStack = (error: unknown): string | undefined => (error instanceof Error ? error.stack : undefined)
+/** Without the parameters of a query: they may be what users and agents wrote. */
+function logTrouble(error: unknown, doing: string, log: BackendLog): void {
+  const query = error instanceof DrizzleQueryError ? error.query : undefined
+  const shown = query === undefined || !(error instanceof Error) ? error : (error.cause ?? new Error('a query failed'))
+  log('warn', errorMessage(shown), { doing, query, stack: shown instanceof Error ? shown.stack : undefined })
+}
 
 export type BackendBase = {
   readonly database: Database

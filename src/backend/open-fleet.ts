@@ -39,7 +39,8 @@ export async function openFleet({ onLost, ...options }: FleetOptions): Promise<O
     if (!own.fleet) throw new Error('the fleet is not open yet')
     return own.fleet
   }
-  const log = (_level: string, text: string) => options.logError(new Error(text), 'engine')
+  const log = (_level: string, problem: string | Error) =>
+    options.logError(problem instanceof Error ? problem : new Error(problem), 'engine')
   const engine = await openEngine(options.database, {
     handlers: createTaskHandlers(known),
     onLost,

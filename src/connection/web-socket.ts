@@ -1,8 +1,8 @@
 import { TLSSocket } from 'node:tls'
 import { WebSocket, type ClientOptions, type RawData } from 'ws'
-import { RalphError } from '../contract/errors.ts'
 import { maxFrameBytes } from '../contract/fleet/machine-messages.ts'
 import { backendName, type Credentials } from './authority.ts'
+import { explainDialError, RefusedConnection } from './dial-error.ts'
 import { createInbound, type Transport } from './transport.ts'
 
 export const linePath = '/line'
@@ -59,13 +59,8 @@ export type DialOptions = BackendAddress & {
 }
 
 /** Connects to a backend. Every failure rejects with MACHINE_UNREACHABLE. */
-export function dialBackend({
-  host,
-  port,
-  credentials,
-  authorities,
-  timeoutMs = 8000,
-}: DialOptions): Promise<Transport> {
+export function dialBackend(dial: DialOptions): Promise<Transport> {
+  const { host, port, credentials, authorities, timeoutMs = 8000 } = dial
   const options: ClientOptions & { readonly servername: string } = {
     ...webSocketLimits,
     ca: authorities,
@@ -78,8 +73,12 @@ export function dialBackend({
   }
   const socket = new WebSocket(`wss://${host.includes(':') ? `[${host}]` : host}:${port}${linePath}`, options)
   return new Promise((resolve, reject) => {
-    const failed = (error: Error) => reject(new RalphError('MACHINE_UNREACHABLE', error.message, { cause: error }))
+    const failed = (error: Error) => reject(explainDialError(error, dial))
     socket.once('error', failed)
+    socket.once('unexpected-response', (request, response) => {
+      failed(new RefusedConnection(response))
+      request.destroy()
+    })
     // Create the transport now: the first frame may arrive in the same chunk as the end of the handshake.
     socket.once('upgrade', ({ socket: below }) => {
       if (!(below instanceof TLSSocket)) return failed(new Error('the connection is not TLS'))

@@ -186,14 +186,18 @@ function readNumber(env: Env, variable: string, usual: number): number {
 
 const ignore = () => {}
 
+/** The SDK reports errors as JSON with a stack; a user needs the message. */
+const readDiagnostic = (text: string): string => /"message":"((?:[^"\\]|\\.)*)"/.exec(text)?.[1] ?? text
+
 /** The SDK reports every failed export; a user needs to know once. */
 function createDiagnosticLogger({ onTrouble }: TelemetryOptions) {
   let isReported = false
   const report = (message: string, ...rest: readonly unknown[]) => {
     if (isReported) return
     isReported = true
-    const why = [message, ...rest.map((part) => (part instanceof Error ? part.message : ''))].filter(Boolean).join(': ')
-    onTrouble(`telemetry is not delivered: ${why.replace(/\s+/g, ' ').slice(0, 200)}; the run continues without it`)
+    const parts = [readDiagnostic(message), ...rest.map((part) => (part instanceof Error ? part.message : ''))]
+    const why = parts.filter(Boolean).join(': ').replaceAll(/\s+/g, ' ').slice(0, 200)
+    onTrouble(`telemetry is not delivered: ${why} (OTEL_EXPORTER_OTLP_ENDPOINT); everything else continues`)
   }
   return { error: report, warn: report, info: ignore, debug: ignore, verbose: ignore }
 }

@@ -1,4 +1,7 @@
-import { expect, it } from 'vitest'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
 import { startCollector, type CollectedSpan } from '../support/collector.ts'
 import { createTestSprint } from '../support/sprint.ts'
 
@@ -104,7 +107,10 @@ it('runs on with one line when the collector is away or the protocol is unknown'
   const sprint = await createTestSprint({ sprint: { 'sprint-id': 'db' }, answers, env: away })
   const { exitCode, stdout, stderr } = await sprint.run()
   expect(exitCode).toBe(0)
-  expect(`${stdout}${stderr}`.match(/telemetry is not delivered/g)).toHaveLength(1)
+  const lines = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('telemetry'))
+  expect(lines).toEqual([
+    expect.stringMatching(/telemetry is not delivered: connect ECONNREFUSED 127\.0\.0\.1:9 \(OTEL_.*everything else/),
+  ])
 
   const grpc = await createTestSprint({
     sprint: { 'sprint-id': 'db' },
@@ -120,4 +126,31 @@ it('hands agents no trace and sends nothing without the variables', async () => 
   const sprint = await createTestSprint({ sprint: { 'sprint-id': 'db' }, answers, env: { TRACEPARENT: 'x' } })
   expect(await sprint.run()).toMatchObject({ exitCode: 0 })
   expect((await sprint.read('traceparent')).trim()).toBe('')
+})
+
+it('loads OpenTelemetry only with the variables', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'ralph-modules-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const probe = join(folder, 'probe.cjs')
+  await writeFile(
+    probe,
+    `const Module = require('node:module')
+    const { appendFileSync } = require('node:fs')
+    const load = Module._load
+    Module._load = function (request, ...rest) {
+      appendFileSync(process.env.LOADED ?? '/dev/null', request + '\\n')
+      return load.call(this, request, ...rest)
+    }`,
+  )
+  const loadedModules = async (name: string, env: Readonly<Record<string, string>>) => {
+    const list = join(folder, name)
+    const variables = { ...env, NODE_OPTIONS: `--require ${probe}`, LOADED: list }
+    const sprint = await createTestSprint({ sprint: { 'sprint-id': 'db' }, answers, env: variables })
+    expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+    return readFile(list, 'utf8')
+  }
+  const off = await loadedModules('off', {})
+  expect(off).toContain('node:fs')
+  expect(off).not.toContain('opentelemetry')
+  expect(await loadedModules('on', (await startCollector()).env)).toContain('@opentelemetry/')
 })

@@ -1,10 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
+import { createClient } from '../../src/client/client.ts'
 import { ralphProgram, root } from '../support/paths.ts'
 import { waitUntil } from './test-fleet.ts'
 
@@ -36,6 +38,8 @@ function start(user: string, cwd: string, args: readonly string[]) {
   return { printed, ended }
 }
 
+const readJson = (name: string): unknown => JSON.parse(readFileSync(join(home, name), 'utf8'))
+
 const prints = ({ printed }: ReturnType<typeof ralph>, text: RegExp) =>
   waitUntil(
     async () => printed,
@@ -58,10 +62,14 @@ it('is a fleet of two machines after five commands, and doctor, backup and resto
     ])
     const [, ...inCheckout] = `${checkout.trim()} --name ${user}`.split(' ')
     const machine =
-      user === 'first' ? ralph(user, ...command.split(' '), '--name', user) : start(user, root, inCheckout)
+      user === 'first' ? ralph(user, ...command.split(' '), '--name', user, '--shared') : start(user, root, inCheckout)
     await prints(machine, /connected/)
     expect(machine.printed.out).toBe(`joined as "${user}"\n`)
   }
+
+  const { token } = z.object({ token: z.string() }).parse(readJson('operator/.ralph/backend/serve.json'))
+  const { items } = await createClient({ baseUrl: address, token }).listMachines({})
+  expect(Object.fromEntries(items.map(({ name, shared }) => [name, shared]))).toEqual({ first: true, second: false })
 
   const doctor = await ralph('operator', 'doctor', '--backend', address).ended
   expect(doctor).toMatchObject({ code: 0, err: '' })

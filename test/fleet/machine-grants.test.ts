@@ -193,6 +193,7 @@ describe('a member of the fleet', () => {
       'network: open',
       'network: {private: ["localhost:5432"]}',
       'per-iteration-hooks: [{id: h, run: id, cell: none}]',
+      'env: {pass: [GITHUB_TOKEN]}',
       'room: {network: true}',
       'done-when: [{run: id, install: id}]',
       'done-when: [{run: id, held-out: /root/.ssh}]',
@@ -201,7 +202,7 @@ describe('a member of the fleet', () => {
       ask('POST', `/api/agents/${id}/ralph-mode/start`, { taskDescription: 't', ...fields }),
     )
     const answers = await Promise.all([...planned, ...modes])
-    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 13 }, () => 403))
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 14 }, () => 403))
     expect(answers.map(({ body }) => String(body['title']))).toContain(
       'you are not allowed to use "cell: none of the hook h" on this machine',
     )

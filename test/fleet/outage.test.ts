@@ -24,7 +24,11 @@ const timer = setInterval(() => {
 it('survives a database outage, and the agent does not notice', async () => {
   const postgres = await startPostgres({ isDurable: true })
   onTestFinished(() => postgres.stop())
-  const backend = await createTestBackend('postgres', { place: { url: await postgres.makeDatabase() } })
+  const warnings: string[] = []
+  const backend = await createTestBackend('postgres', {
+    place: { url: await postgres.makeDatabase() },
+    log: (level, text) => void (level === 'warn' && warnings.push(text)),
+  })
   onTestFinished(() => backend.close())
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'ralph-outage-')))
   onTestFinished(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }))
@@ -79,4 +83,6 @@ it('survives a database outage, and the agent does not notice', async () => {
   await api.queuePrompt({ agentId: agent.id, prompt: 'again' })
   await waitUntil(prompts, (page) => page.items.every(({ status }) => status === 'finished'), 60_000)
   expect(ran()).toBe('begun\nended\nbegun\nended\n')
+  const lines = [/^cannot reach the database: .*; agents continue/, /^the database works again, after \d+ s$/]
+  await expect.poll(() => warnings, { timeout: 60_000 }).toEqual(lines.map((line) => expect.stringMatching(line)))
 }, 300_000)

@@ -17,9 +17,9 @@ import { createServedFleet, type ServedFleet, type ServedMachine } from './serve
  * `FLEET_DATABASE=postgres` runs only that database, and `FLEET_FOLDER` keeps everything, with logs.
  */
 const env = process.env
-// The usual sample ends with seed 10, at whose end a network forgets its connections.
-const first = Number(env['FLEET_SEED'] ?? env['FLEET_FIRST'] ?? (env['FLEET_SEEDS'] === undefined ? 8 : 1))
-const usualSeeds = { embedded: 3, postgres: 3 }
+/** The usual sample ends with seed 10, at whose end a network forgets its connections. */
+const usualFirst = { embedded: 9, postgres: 10 }
+const usualLast = 10
 const longTimeout = { ...timeoutOptions, interval: 200 }
 
 const toxics: readonly [Toxic, ...Toxic[]] = [
@@ -39,7 +39,9 @@ type Sprint = { readonly worker: TestWorker; readonly sprintId: string }
 it.each(kinds.filter((kind) => (env['FLEET_DATABASE'] ?? kind) === kind))(
   '%s: every prompt takes effect once while backend, machines and the lines between them fail',
   async (kind) => {
-    const seeds = env['FLEET_SEED'] === undefined ? Number(env['FLEET_SEEDS'] ?? usualSeeds[kind]) : 1
+    const usual = env['FLEET_SEEDS'] === undefined ? usualFirst[kind] : 1
+    const first = Number(env['FLEET_SEED'] ?? env['FLEET_FIRST'] ?? usual)
+    const seeds = env['FLEET_SEED'] === undefined ? Number(env['FLEET_SEEDS'] ?? usualLast - usual + 1) : 1
     const world = await createFireWorld(kind)
     const count: Count = { seeds: 0, prompts: 0, lost: 0, doubled: 0, left: 0, events: 0, healing: [], sinceUp: [] }
     for (let seed = first; seed < first + seeds; seed++) {

@@ -40,10 +40,20 @@ const isConnectionError = (error: Error): boolean =>
 const isAnyUnavailable = (error: Error): boolean =>
   error instanceof AggregateError && error.errors.some(isDatabaseUnavailable)
 
+/** Texts of the engine, which passes on only the messages of errors. */
+const unavailableText =
+  /connection terminated|timeout exceeded when trying to connect|no space left|read-only transaction|the database system is/i
+/** Files and pipes to programs fail with these codes too. */
+const socketText = /connect ENOENT \S*\.s\.PGSQL\.|write EPIPE/
+const networkCodes = connectionErrorCodes.filter((code) => code !== 'ENOENT' && code !== 'EPIPE')
+
+export const isUnavailableText = (text: string): boolean =>
+  unavailableText.test(text) || socketText.test(text) || networkCodes.some((code) => text.includes(code))
+
 const ownDatabase = 'make the user of DATABASE_URL the owner of its database: alter database … owner to …'
 
-/** What operators need to know about the errors of a start, by SQLSTATE. The first match counts. */
-const startErrors: readonly (readonly [state: RegExp, problem: string, hint: string])[] = [
+/** What operators need to know about an unusable database, by SQLSTATE. The first match counts. */
+const problems: readonly (readonly [state: RegExp, problem: string, hint: string])[] = [
   [
     /^25006$/,
     'the database is read-only',
@@ -51,25 +61,48 @@ const startErrors: readonly (readonly [state: RegExp, problem: string, hint: str
   ],
   [/^(28|3D)/, 'the database server refuses the connection', 'correct the user, password and database in DATABASE_URL'],
   [/^42501$/, 'the database user lacks rights', ownDatabase],
-  [/^53100$/, 'the disk of the database is full', 'free space on the server, then start again; nothing was changed'],
-  [
-    /^53/,
-    'the database server is out of resources',
-    'close other connections or raise max_connections, then start again',
-  ],
+  [/^53100$/, 'the disk of the database is full', 'free space on the server'],
+  [/^53/, 'the database server is out of resources', 'close other connections or raise max_connections'],
 ]
 
-/** Explains why a backend cannot start on this database; errors that have another cause stay as they are. */
-export function explainStartError(error: unknown): unknown {
-  if (error instanceof RalphError) return error
+type DatabaseProblem = { readonly problem: string; readonly hint: string }
+
+/** What prevents the database from being used, without addresses and names; undefined for other errors. */
+export function findDatabaseProblem(error: unknown): DatabaseProblem | undefined {
   const state = readState(error) ?? ''
-  const [, problem, hint] = startErrors.find(([pattern]) => pattern.test(state)) ?? []
-  if (problem === undefined && !isDatabaseUnavailable(error)) return error
-  const message = `${problem ?? 'cannot reach the database'}: ${errorMessage(rootCause(error))}`
-  return new RalphError('DATABASE_UNAVAILABLE', message, {
-    cause: error,
-    hint: hint ?? 'start the database, or correct DATABASE_URL',
-  })
+  const [, problem, hint] = problems.find(([pattern]) => pattern.test(state)) ?? []
+  if (problem !== undefined && hint !== undefined) return { problem, hint }
+  if (!isDatabaseUnavailable(error)) return undefined
+  return { problem: 'cannot reach the database', hint: 'start the database, or correct DATABASE_URL' }
+}
+
+/** Also by the text, which is all that the engine passes on. */
+const damageText = /could not read blocks? \d|invalid page in block|unexpected chunk|missing chunk/
+
+const isDamage = (error: unknown): boolean =>
+  /^XX00[12]$/.test(readState(error) ?? '') || damageText.test(errorMessage(rootCause(error)))
+
+/** Explains why a backend cannot use this database; errors that have another cause stay as they are. */
+export function explainDatabaseError(error: unknown): unknown {
+  if (error instanceof RalphError) return error
+  if (isDamage(error)) {
+    return new RalphError('DATABASE_DAMAGED', `the database is damaged: ${errorMessage(rootCause(error))}`, {
+      cause: error,
+      hint: 'move it away and restore a backup: ralph backup restore FILE; of the embedded one the newest is in <data>/backups',
+    })
+  }
+  const found = findDatabaseProblem(error)
+  if (!found) return error
+  const message = `${found.problem}: ${errorMessage(rootCause(error))}`
+  return new RalphError('DATABASE_UNAVAILABLE', message, { cause: error, hint: found.hint })
+}
+
+const outageCodes: readonly string[] = ['DATABASE_UNAVAILABLE', 'DISK_FULL']
+
+/** Explains why the database cannot be used at the moment; undefined for errors of another kind. */
+export function explainOutage(error: unknown): RalphError | undefined {
+  const explained = explainDatabaseError(error)
+  return explained instanceof RalphError && outageCodes.includes(explained.code) ? explained : undefined
 }
 
 /** Drizzle wraps the errors of pg, and Node those of a host with several addresses. */

@@ -2,6 +2,7 @@ import { toError } from '../../contract/errors.ts'
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
 import type { Pool, PoolClient } from 'pg'
 import { meters } from '../meters/meters.ts'
+import { explainOutage } from './database-unavailable.ts'
 import type { Signals } from './signals.ts'
 
 /** Queries outside a transaction. */
@@ -36,24 +37,31 @@ export interface Database {
   readonly close: () => Promise<void>
 }
 
+/** Required by pg and DBOS, but never dialled: all access goes through the pool. */
+export const placeholderUrl = 'postgresql://postgres@localhost/postgres'
+
 type DatabaseHandle = Omit<Database, 'transaction' | 'aside'>
 
-/** `mustHaveRoom` rejects when the disk is too full to write. */
-export function createDatabase(
-  opened: DatabaseHandle,
-  assertDiskSpace: () => Promise<void> = async () => {},
-): Database {
+type TransactionHooks = {
+  /** Rejects when the disk is too full to write. */
+  readonly assertDiskSpace?: () => Promise<void>
+  readonly onError: (error: Error) => void
+}
+
+export function createDatabase(opened: DatabaseHandle, { assertDiskSpace, onError }: TransactionHooks): Database {
   const transaction: Database['transaction'] = async (run) => {
-    await assertDiskSpace()
     const began = performance.now()
     const observe = (result: string) =>
       meters.transactionSeconds.observe({ result }, (performance.now() - began) / 1000)
     try {
+      await assertDiskSpace?.()
       const result = await retryConflicts(() => runTransaction(opened, run))
       observe('committed')
       return result
     } catch (error) {
       observe('rolled-back')
+      const outage = explainOutage(error)
+      if (outage) onError(outage)
       throw error
     }
   }

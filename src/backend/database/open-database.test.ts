@@ -122,6 +122,19 @@ describe('a data folder', () => {
     expect(await readdir(files)).toEqual(expect.arrayContaining(listed.filter((name) => name !== 'PG_VERSION')))
   })
 
+  it('is reported as damaged if a file of a table was cut off, as after a power cut', async () => {
+    const place = { dataFolder: await createDataFolder() }
+    const { pool, close } = await openDatabase(place, { migrations })
+    const { rows } = await pool.query(`select pg_relation_filepath('migration_pkey') as path`)
+    await close()
+    await truncate(join(place.dataFolder, 'database', String(rows[0]?.path)), 8192)
+    await expect(openDatabase(place, { migrations })).rejects.toMatchObject({
+      code: 'DATABASE_DAMAGED',
+      message: expect.stringContaining('could not read block'),
+      hint: expect.stringContaining('ralph backup restore'),
+    })
+  })
+
   it('of a newer version works with older ones, unless a migration is breaking', async () => {
     const place = { dataFolder: await createDataFolder() }
     const newer = await folder()

@@ -4,8 +4,8 @@ import { Pool } from 'pg'
 import { errorMessage, RalphError } from '../../contract/errors.ts'
 import { type FileLock, lockFile } from '../../platform/files/file-lock.ts'
 import { copyFolder, createPrivateFolder, exists, listFolder } from '../../platform/files/files.ts'
-import { createDatabase, withPreparedStatements, type Database } from './database.ts'
-import { explainStartError } from './database-unavailable.ts'
+import { createDatabase, placeholderUrl, withPreparedStatements, type Database } from './database.ts'
+import { explainDatabaseError } from './database-unavailable.ts'
 import { createEmbeddedSession } from './embedded/embedded-session.ts'
 import { migrate } from './migrate.ts'
 import { openPglite } from './embedded/open-pglite.ts'
@@ -31,7 +31,7 @@ export type DatabaseOptions = {
   readonly migrations: string
   /** Maximum number of connections to a server, shared with DBOS. */
   readonly connections?: number
-  /** Called when a connection is lost. The pool opens a new one. */
+  /** Called when a connection is lost, which the pool replaces, and when the database cannot be used. */
   readonly onError?: (error: Error) => void
 }
 
@@ -49,7 +49,7 @@ export async function openDatabase(place: DatabasePlace, options: DatabaseOption
     return opened
   } catch (error) {
     await opened.close()
-    throw explainStartError(error)
+    throw explainDatabaseError(error)
   }
 }
 
@@ -59,6 +59,7 @@ async function openServer(
   url: string,
   { connections = 12, onError: onTrouble = ignoreError }: Omit<DatabaseOptions, 'migrations'>,
 ): Promise<Database> {
+  assertPostgresUrl(url)
   // Releases the row locks of a frozen replica before the other replicas declare it dead.
   const pool = new Pool({ connectionString: url, max: connections, keepAlive: true, ...sessionLimits })
   pool.on('error', onTrouble)
@@ -71,16 +72,26 @@ async function openServer(
       await signals.close()
       await pool.end()
     }
-    return createDatabase({ kind: 'postgres', pool, db: drizzle(withPreparedStatements(pool)), url, signals, close })
+    const parts = { kind: 'postgres', pool, db: drizzle(withPreparedStatements(pool)), url, signals, close } as const
+    return createDatabase(parts, { onError: onTrouble })
   } catch (error) {
     await pool.end()
     throw explainConnectError(error)
   }
 }
 
+/** `pg` would take the text for a host name or a path. Never shown: it holds a password. */
+function assertPostgresUrl(url: string): void {
+  // A URL that leaves the host to its query.
+  if (/^(postgres(ql)?:\/\/|socket:\/)/i.test(url) && URL.canParse(url.replace('@/', '@localhost/'))) return
+  throw new RalphError('DATABASE_UNAVAILABLE', 'DATABASE_URL is not the URL of a Postgres database', {
+    hint: 'write postgres://user:password@host:5432/database, with # / @ % in the password as %23 %2F %40 %25',
+  })
+}
+
 /** Whatever prevents the first query, such as an unknown certificate, means that there is no database. */
 function explainConnectError(error: unknown): unknown {
-  const explained = explainStartError(error)
+  const explained = explainDatabaseError(error)
   if (explained instanceof RalphError) return explained
   const message = `cannot reach the database: ${errorMessage(error)}`
   return new RalphError('DATABASE_UNAVAILABLE', message, { cause: error, hint: 'correct DATABASE_URL' })
@@ -152,7 +163,7 @@ async function openEmbedded(
       signals: createLocalSignals(),
       close,
     }
-    return createDatabase({ kind: 'embedded', ...parts }, assertDiskSpace)
+    return createDatabase({ kind: 'embedded', ...parts }, { assertDiskSpace, onError: onTrouble })
   } catch (error) {
     lock.release()
     throw error
@@ -168,12 +179,9 @@ async function assertComplete(folder: string): Promise<void> {
 const damagedDatabase = (folder: string, why: string, cause?: unknown): RalphError =>
   new RalphError('DATABASE_DAMAGED', `the embedded database is damaged: ${why}; nothing was replaced`, {
     place: { file: folder },
-    hint: 'put a copy of this folder back; or move it away and start again: machines report from their journals what they did',
+    hint: 'put a copy of this folder back; or move it away and restore the newest of backups/ beside it (ralph backup restore FILE): machines report from their journals what came later',
     cause,
   })
-
-/** Required by pg, but never dialled: all access goes through the pool. */
-const placeholderUrl = 'postgresql://postgres@localhost/postgres'
 
 const oneConnection = { max: 1, idleTimeoutMillis: 0 }
 

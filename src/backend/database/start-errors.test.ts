@@ -4,8 +4,10 @@ import { Client } from 'pg'
 import { beforeAll, expect, it, onTestFinished } from 'vitest'
 import { migrations } from '../../../test/fleet/test-fleet.ts'
 import { startPostgres, testPostgres, type TestPostgres } from '../../../test/support/postgres.ts'
+import { openEngine } from '../engine/open-engine.ts'
 import { isDatabaseUnavailable } from './database-unavailable.ts'
 import { openDatabase } from './open-database.ts'
+import { createOutageWatch, probeWrite, type OutageWatch } from './outage.ts'
 
 /** Operators must read one line that says what is wrong with their Postgres, and what to do. */
 let server: TestPostgres
@@ -62,18 +64,70 @@ it('says that the user may not create tables, or may not connect', async () => {
   )
 })
 
-it('says that the disk of the server is full', async () => {
-  const url = await migrated()
-  // A disk that is really full is in no test: Postgres reports it with this state.
-  await query(
+// A disk that is really full is in no test: Postgres reports it with this state.
+const fillDisk = (url: string) =>
+  query(
     url,
     `create function fail() returns event_trigger language plpgsql as
        $$ begin raise exception 'could not extend file: No space left on device' using errcode = '53100'; end $$`,
     'create event trigger full_disk on ddl_command_start execute function fail()',
   )
+
+it('says that the disk of the server is full', async () => {
+  const url = await migrated()
+  await fillDisk(url)
   await expect(open(url)).rejects.toMatchObject(
     refusal('DATABASE_UNAVAILABLE', /^the disk of the database is full: .*No space left/, /free space/),
   )
+})
+
+it('logs one line when the disk fills up while the backend runs, and one when there is space again', async () => {
+  const url = await migrated()
+  const lines: string[] = []
+  const own: { watch?: OutageWatch } = {}
+  const database = await openDatabase({ url }, { migrations, onError: (error) => void own.watch?.covers(error) })
+  onTestFinished(() => database.close())
+  const times = { probeIntervalMs: 20, quietMs: 100 }
+  const log = (text: string) => void lines.push(text)
+  const watch = createOutageWatch({ probe: () => probeWrite(database), log, now: () => Date.now(), times })
+  own.watch = watch
+  onTestFinished(watch.close)
+
+  await probeWrite(database)
+  await fillDisk(url)
+  for (let n = 0; n < 3; n++) await expect(probeWrite(database)).rejects.toThrow('No space left')
+  expect(watch.covers(new Error('Error listing queues: connect ECONNREFUSED 127.0.0.1:5432'))).toBe(true)
+  expect(watch.covers(new Error('a defect'))).toBe(false)
+  expect(lines).toEqual([expect.stringMatching(/^the disk of the database is full: .*; agents continue.*free space/)])
+  await query(url, 'drop event trigger full_disk')
+  await expect.poll(() => lines.slice(1)).toEqual([expect.stringMatching(/^the database works again, after \d+ s$/)])
+  expect(watch.covers(new Error('connect ECONNREFUSED'))).toBe(false)
+})
+
+it('refuses what is no URL of Postgres, without showing its password', async () => {
+  for (const url of ['mysql://ralph@db/ralph', 'postgres://ralph:p#ss@db/ralph', 'db.example.com']) {
+    const failure = await open(url).catch((error: unknown) => error)
+    expect(failure).toMatchObject(refusal('DATABASE_UNAVAILABLE', /^DATABASE_URL is not the URL/, /^write postgres:/))
+    expect(String(failure)).not.toContain('p#ss')
+  }
+})
+
+it('accepts every URL that pg accepts: a socket, and a scheme in upper case', async () => {
+  for (const url of ['socket:/nowhere?db=ralph', 'SOCKET:/nowhere?db=ralph', 'POSTGRES://ralph@/ralph?host=/nowhere'])
+    await expect(open(url)).rejects.toMatchObject(
+      refusal('DATABASE_UNAVAILABLE', /^cannot reach the database: connect ENOENT \/nowhere\//, /start the database/),
+    )
+})
+
+it('runs the engine through the socket of a server', async () => {
+  const url = new URL(await server.makeDatabase())
+  const socket = `socket:${url.searchParams.get('host')}?db=${databaseName(url.href)}&user=${url.username}`
+  const database = await open(socket)
+  onTestFinished(() => database.close())
+  const engine = await openEngine(database, { handlers: {}, onLost: () => {} })
+  onTestFinished(() => engine.close())
+  const { rows } = await database.db.execute('select count(*)::int from dbos.workflow_status')
+  expect(rows).toEqual([{ count: 0 }])
 })
 
 it('refuses a database that is migrated only in part, and changes nothing', async () => {

@@ -1,4 +1,5 @@
 import { sql, type SQL } from 'drizzle-orm'
+import { toError } from '../../contract/errors.ts'
 import type { Database } from '../database/database.ts'
 import { isDatabaseUnavailable } from '../database/database-unavailable.ts'
 import { holdLivenessLock, holdsLivenessLock } from './liveness-lock.ts'
@@ -17,7 +18,7 @@ type HeartbeatOptions = {
   readonly executorId: string
   readonly recover: () => Promise<number>
   readonly onLost: (reason: string) => void
-  readonly log: (level: 'warning' | 'error', text: string) => void
+  readonly log: (level: 'warning' | 'error', problem: string | Error) => void
 }
 
 /**
@@ -31,9 +32,7 @@ export async function startHeartbeat(database: Database, { executorId, recover, 
   /** While the database is down, no replica can take over anything. */
   let isAway = false
   let beating = Promise.resolve()
-  const life = await holdLivenessLock(database.url, executorId, (error) =>
-    log('warning', `heartbeat: ${error.message}`),
-  )
+  const life = await holdLivenessLock(database.url, executorId, (error) => log('warning', error))
   const beat = async () => {
     await database.db.execute(sql`
       insert into executor (id, last_seen) values (${executorId}, clock_timestamp())
@@ -53,7 +52,7 @@ export async function startHeartbeat(database: Database, { executorId, recover, 
     }
     beating = beating.then(beat).catch((error: unknown) => {
       isAway = isDatabaseUnavailable(error)
-      log('warning', `heartbeat: ${String(error)}`)
+      log('warning', toError(error))
     })
   }, heartbeatMs)
   return {

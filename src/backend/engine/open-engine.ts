@@ -1,7 +1,7 @@
 import { DBOS, DBOSClient, type DLogger } from '@dbos-inc/dbos-sdk'
 import { sql } from 'drizzle-orm'
-import { RalphError, errorMessage } from '../../contract/errors.ts'
-import type { Database } from '../database/database.ts'
+import { RalphError, errorMessage, toError } from '../../contract/errors.ts'
+import { placeholderUrl, type Database } from '../database/database.ts'
 import { queueName, type Engine, type TaskHandler, type EngineTask } from './engine.ts'
 import { isExecutorAlive, startHeartbeat } from './heartbeat.ts'
 import { recoverTasks } from './recover-tasks.ts'
@@ -10,7 +10,7 @@ export type EngineOptions = {
   readonly handlers: Readonly<Record<string, TaskHandler>>
   /** The other replicas consider this process dead, or it could not reach the database for that long: it must exit. */
   readonly onLost: (reason: string) => void
-  readonly log?: (level: 'warning' | 'error', text: string) => void
+  readonly log?: (level: 'warning' | 'error', problem: string | Error) => void
 }
 
 const application = 'ralph'
@@ -31,7 +31,8 @@ export async function openEngine(database: Database, options: EngineOptions): Pr
   // An embedded database has no other process, so unfinished tasks are ours.
   const executorId = database.kind === 'embedded' ? 'embedded' : crypto.randomUUID()
   registerWorkflow(handlers)
-  const shared = { systemDatabaseUrl: database.url, systemDatabasePool: database.pool, logger: createDbosLogger(log) }
+  // DBOS refuses URLs that pg accepts, such as those of a socket.
+  const shared = { systemDatabaseUrl: placeholderUrl, systemDatabasePool: database.pool, logger: createDbosLogger(log) }
   DBOS.setConfig({
     ...shared,
     name: application,
@@ -47,7 +48,7 @@ export async function openEngine(database: Database, options: EngineOptions): Pr
   const heart =
     database.kind === 'embedded' ? undefined : await startHeartbeat(database, { executorId, recover, onLost, log })
   const cleaning = setInterval(
-    () => void deleteFinishedTasks().catch((error: unknown) => log('warning', String(error))),
+    () => void deleteFinishedTasks().catch((error: unknown) => log('warning', toError(error))),
     cleanupIntervalMs,
   )
   cleaning.unref()

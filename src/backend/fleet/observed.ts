@@ -4,7 +4,7 @@ import type { FinishedSprint, FinishPlan, FinishSprint, StopWhen } from '../../c
 export type ObservedRequest =
   | { readonly type: 'stop'; readonly as: 'paused' | 'interrupted'; readonly when: StopWhen }
   | { readonly type: 'tell'; readonly text: string; readonly now: boolean }
-  | { readonly type: 'answer'; readonly answer: string }
+  | { readonly type: 'answer'; readonly answer: string; readonly questionId?: string | undefined }
   | { readonly type: 'resume' }
 
 /** Sprints of this computer that `ralph run` controls. Each call rejects like the same command in a terminal. */

@@ -1,7 +1,5 @@
 import { eq } from 'drizzle-orm'
-import { findWidening } from '../../contract/cell.ts'
-import { findRoomWidening } from '../../contract/check.ts'
-import { isCallersCommand } from '../../contract/fleet/machine-grant.ts'
+import { findPlanWidening, isCallersCommand } from '../../contract/fleet/machine-grant.ts'
 import type { Progress } from '../../contract/progress.ts'
 import type { Queries } from '../database/database.ts'
 import { users } from '../database/user.ts'
@@ -48,5 +46,5 @@ function findOpening(progress: Progress): string | undefined {
   if (settings?.kind === 'none') return 'cell: none'
   if (hook) return `cell: none of the hook ${hook.id}`
   if (reach === 'open') return 'network: open'
-  return findWidening(cell, network) ?? findRoomWidening(progress)
+  return findPlanWidening(progress)
 }

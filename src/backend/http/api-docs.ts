@@ -27,11 +27,17 @@ export function renderApiDocs(openApi: unknown): string {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => renderOperation(method, path, operation)),
   )
+  const contents = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(
+      ([method, { operationId }]) =>
+        `<li><a href="#${escapeText(operationId)}"><b>${method.toUpperCase()}</b> ${escapeText(path)}</a></li>`,
+    ),
+  )
   const schemas = Object.entries(components.schemas).map(([name, schema]) => renderSchema(name, schema))
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>API · ${escapeText(info.title)}</title><link rel="stylesheet" href="/api/docs.css"></head>
-<body><main>
+<body><nav aria-label="Calls"><ul>${contents.join('')}</ul></nav><main>
 <h1>${escapeText(info.title)} API <small>${escapeText(info.version)}</small></h1>
 <p>Send a token as <code>Authorization: Bearer …</code>. Errors are <code>application/problem+json</code>. The machine-readable
 document is <a href="/api/openapi.json">/api/openapi.json</a>; the npm package has a typed client, <code>ralph-mode/client</code>.</p>
@@ -47,18 +53,23 @@ function renderOperation(method: string, path: string, operation: z.output<typeo
     .filter((each) => each.in !== 'header')
     .map(({ name, in: place }) => `${name} (${place})`)
   const lines = [
-    ...(shownParameters.length > 0 ? [`<p>Parameters: ${escapeText(shownParameters.join(', '))}</p>`] : []),
-    ...(requestBody ? [`<p>Body: ${renderContent(requestBody)}</p>`] : []),
+    ...(shownParameters.length > 0 ? [renderLine('Parameters', escapeText(shownParameters.join(', ')))] : []),
+    ...(requestBody ? [renderLine('Body', renderContent(requestBody))] : []),
     ...Object.entries(responses)
       .filter(([status]) => status.startsWith('2'))
-      .map(([status, response]) => `<p>Answers ${status}: ${renderContent(response)}</p>`),
-    `<p>Refuses with ${Object.keys(responses)
-      .filter((status) => status.startsWith('4'))
-      .join(', ')}</p>`,
+      .map(([status, response]) => renderLine(`Response ${status}`, renderContent(response))),
+    renderLine(
+      'Errors',
+      Object.keys(responses)
+        .filter((status) => status.startsWith('4'))
+        .join(', '),
+    ),
   ]
   return `<section id="${escapeText(operationId)}"><h3><b>${method.toUpperCase()}</b> <code>${escapeText(path)}</code></h3>
-<p>${escapeText(description)}</p>${lines.join('')}</section>`
+<p>${escapeText(description)}</p><dl>${lines.join('')}</dl></section>`
 }
+
+const renderLine = (name: string, html: string): string => `<div><dt>${name}</dt><dd>${html}</dd></div>`
 
 const renderContent = ({ content = {} }: z.output<typeof Content>): string =>
   Object.values(content)
@@ -69,7 +80,7 @@ function renderShape({ $ref, properties }: z.output<typeof SchemaRef>): string {
   const name = $ref?.split('/').at(-1)
   if (name !== undefined) return `<a href="#schema-${escapeText(name)}">${escapeText(name)}</a>`
   const fields = Object.keys(properties ?? {})
-  return fields.length === 0 ? 'a value' : `<code>{ ${escapeText(fields.join(', '))} }</code>`
+  return fields.length === 0 ? '<code>{}</code>' : `<code>{ ${escapeText(fields.join(', '))} }</code>`
 }
 
 const renderSchema = (name: string, schema: z.output<typeof SchemaRef>): string =>
@@ -80,9 +91,16 @@ const escapeText = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 
 export const apiDocsStyle = `:root { color-scheme: light dark }
-body { font: 15px/1.5 system-ui, sans-serif; margin: 0 }
-main { max-width: 60rem; margin: 0 auto; padding: 1.5rem }
-section, details { border-top: 1px solid color-mix(in srgb, currentColor 20%, transparent); padding: .75rem 0 }
-h3 { margin: 0; font-weight: 400 } p { margin: .25rem 0 } code, pre { font-family: ui-monospace, monospace; font-size: .9em }
-pre { overflow-x: auto } small { font-weight: 400; opacity: .75 }
+html { scroll-padding-top: 1rem; background: light-dark(#fbfbfa, #131312); color: light-dark(#1c1b19, #ecebe8) }
+body { font: 14px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 84rem; display: grid; grid-template-columns: 20rem minmax(0, 1fr) }
+nav { position: sticky; top: 0; height: 100vh; overflow-y: auto; border-right: 1px solid var(--line) }
+nav ul { list-style: none; margin: 0; padding: 1rem 0 } nav a { display: grid; grid-template-columns: 4rem minmax(0, 1fr); align-items: baseline; padding: .15rem 1.5rem; text-decoration: none; overflow-wrap: anywhere }
+nav a:hover { text-decoration: underline } nav b { font-weight: 600; font-size: .85em }
+:root { --line: light-dark(#e7e6e3, #2b2a28) } a { color: light-dark(#3d4cbd, #a2adff) }
+main { padding: 1rem 2rem 3rem; min-width: 0 } h2 { margin-top: 2rem }
+section, details { border-top: 1px solid var(--line); padding: .9rem .75rem; margin: 0 -.75rem } section:target { background: light-dark(#eef0fc, #23253a) }
+h3 { margin: 0; font-size: 1.05em; font-weight: 600; overflow-wrap: anywhere } p { margin: .25rem 0; max-width: 46rem }
+dl { margin: .5rem 0 0 } dl div { display: flex; gap: 1rem } dt { flex: 0 0 7rem; opacity: .75 } dd { margin: 0; min-width: 0; overflow-wrap: anywhere }
+code, pre { font-family: ui-monospace, monospace; font-size: .93em } pre { overflow-x: auto } small { font-weight: 400; opacity: .75 }
+@media (max-width: 50rem) { body { display: block } nav { display: none } main { padding: 1rem } dl div { display: block } }
 `

@@ -29,6 +29,7 @@ import type { RateLimit } from './calls/rate-limit.ts'
 import { requirePasskeys, type Passkeys } from './passkeys.ts'
 import { resolvePeer } from './calls/peer.ts'
 import type { SignInLimit } from './calls/sign-in-limit.ts'
+import { readBodyText } from './read-body.ts'
 import { jsonResponse, parseInput, toProblem, problemResponse } from './respond.ts'
 
 /** Authenticates users. */
@@ -73,7 +74,6 @@ export type AppDeps = {
 }
 
 /** Large enough for a SPRINT.yaml with its workflows. */
-const maxBodyBytes = 4 * 1024 * 1024
 
 /** Registers every route. `listen` binds the app to a port; tests call `app.request`. */
 export function createApp(deps: AppDeps): Hono {
@@ -297,20 +297,6 @@ async function readJson(c: Context): Promise<unknown> {
   } catch (cause) {
     throw new RalphError('INVALID_REQUEST', 'the body is not JSON', { cause })
   }
-}
-
-/** Stops reading at the limit, whatever the Content-Length header says. */
-async function readBodyText(c: Context): Promise<string> {
-  const tooLarge = () => new RalphError('BODY_TOO_LARGE', `a body may have at most ${maxBodyBytes} bytes`)
-  if (Number(c.req.header('content-length') ?? 0) > maxBodyBytes) throw tooLarge()
-  const parts: Uint8Array[] = []
-  let size = 0
-  for await (const part of c.req.raw.body ?? []) {
-    size += part.length
-    if (size > maxBodyBytes) throw tooLarge()
-    parts.push(part)
-  }
-  return Buffer.concat(parts).toString()
 }
 
 function parseRevision(c: Context): number | undefined {

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { errorCodes, RalphError } from '../../contract/errors.ts'
 import type { ProblemDetails } from '../../contract/fleet/problem.ts'
-import { isDatabaseUnavailable } from '../database/database-unavailable.ts'
+import { findDatabaseProblem, isDatabaseUnavailable } from '../database/database-unavailable.ts'
 
 /** The only place that turns an error into a response. Unexpected errors are logged, not shown to the caller. */
 export function toProblem(error: unknown, log: (error: unknown) => void): ProblemDetails {
@@ -10,8 +10,10 @@ export function toProblem(error: unknown, log: (error: unknown) => void): Proble
   if (error instanceof RalphError && error.code !== 'INTERNAL')
     return createProblem(error.code, error.message, error.hint)
   log(error)
-  if (isDatabaseUnavailable(error))
-    return createProblem('DATABASE_UNAVAILABLE', 'the database is currently unreachable', 'retry soon')
+  if (isDatabaseUnavailable(error)) {
+    const title = findDatabaseProblem(error)?.problem ?? 'cannot reach the database'
+    return createProblem('DATABASE_UNAVAILABLE', title, 'retry soon; the log of the backend says more')
+  }
   return createProblem('INTERNAL', 'internal error', 'see the log of the backend')
 }
 

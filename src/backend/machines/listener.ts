@@ -7,6 +7,7 @@ import { TLSSocket } from 'node:tls'
 import { WebSocketServer } from 'ws'
 import { readMachineId } from '../../connection/authority.ts'
 import { JoinRequest, joinPath, type JoinResponse } from '../../connection/join.ts'
+import { refusalHeader } from '../../connection/dial-error.ts'
 import { linePath, webSocketLimits, createWebSocketTransport } from '../../connection/web-socket.ts'
 import { RalphError, errorMessage } from '../../contract/errors.ts'
 import { admitWithToken, type AdmissionParts } from './admission.ts'
@@ -77,14 +78,16 @@ const listeningPort = (address: AddressInfo | string | null): number =>
 
 function createUpgradeHandler({ machines, log }: ListenerOptions) {
   const sockets = new WebSocketServer({ noServer: true, ...webSocketLimits })
-  const refuse = (socket: Duplex, why: string) => {
-    log('warn', 'connection refused', { why })
-    socket.end('HTTP/1.1 401 Unauthorized\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
+  const refusals = createRefusalLog(log)
+  const refuse = (socket: Duplex, from: string, why: string) => {
+    refusals.note(from, why)
+    const reason = /^[A-Z_]+$/.test(why) ? `${refusalHeader}: ${why}\r\n` : ''
+    socket.end(`HTTP/1.1 401 Unauthorized\r\n${reason}Connection: close\r\nContent-Length: 0\r\n\r\n`)
   }
   return (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     socket.on('error', () => socket.destroy())
     const found = identifyPeer(request, socket)
-    if ('refused' in found) return refuse(socket, found.refused)
+    if ('refused' in found) return refuse(socket, request.socket.remoteAddress ?? '', found.refused)
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       const transport = createWebSocketTransport(webSocket, found.socket)
       machines.attach(transport, found.machineId).catch((error: unknown) => {
@@ -95,6 +98,26 @@ function createUpgradeHandler({ machines, log }: ListenerOptions) {
         transport.close('it failed')
       })
     })
+  }
+}
+
+const refusalIntervalMs = 600_000
+const refusalTexts: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: 'its certificate has expired, so the machine must join again: ralph machine token',
+  CERT_NOT_YET_VALID: 'its certificate is not valid yet: is the clock of this backend behind?',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is from another authority',
+}
+
+/** A refused machine tries again and again: logs each address and reason once in ten minutes. */
+function createRefusalLog(log: ListenerOptions['log']) {
+  const seen = new Set<string>()
+  setInterval(() => seen.clear(), refusalIntervalMs).unref()
+  return {
+    note: (from: string, why: string): void => {
+      if (seen.has(`${from} ${why}`)) return
+      seen.add(`${from} ${why}`)
+      log('warn', `refused a connection of a machine from ${from}: ${refusalTexts[why] ?? why}`, { why })
+    },
   }
 }
 

@@ -155,6 +155,7 @@ describe('a browser', () => {
       tag: sprintId,
       path: `/sprints/${sprintId}`,
       sprintId,
+      questionId: question.id,
       answers: ['Keep it', 'Delete it'],
     })
     const [stored] = await database.db.select().from(pushKeys)
@@ -176,6 +177,17 @@ describe('a browser', () => {
       const { text } = z.object({ text: z.string() }).parse(JSON.parse(browsers.get(url)?.decrypt(body) ?? ''))
       expect([long.startsWith(text.slice(0, -1)), text.at(-1), text.length > 500]).toEqual([true, '…', true])
     }
+    // A key is never shown, not even half of one at the cut or as a button.
+    const secret = `ghp_${'a1B2'.repeat(9)}`
+    const reason = `${'x'.repeat(680)} ${secret}?`
+    await database.db
+      .update(questions)
+      .set({ reason, options: [secret, 'No'] })
+      .where(eq(questions.id, question.id))
+    expect(await notify('needs-human')).toEqual(['/admin', '/reader'])
+    const plain = received.map(({ url, body }) => browsers.get(url)?.decrypt(body) ?? '')
+    expect(plain.filter((text) => text.includes('ghp_'))).toEqual([])
+    expect(plain.map((text) => JSON.parse(text).answers)).toEqual([['No'], ['No']])
     // Revoked after the notification was queued: the access counts when the message leaves.
     const revoke = async (): Promise<void> => {
       await database.db.delete(access).where(eq(access.userId, reader))
@@ -187,7 +199,7 @@ describe('a browser', () => {
     expect(await notify('needs-human')).toEqual([])
     const kept = await database.db.select().from(deliveries).where(eq(deliveries.via, 'push'))
     expect(kept.map((delivery) => delivery.status).toSorted()).toEqual([
-      ...Array.from({ length: 6 }, () => 'sent'),
+      ...Array.from({ length: 8 }, () => 'sent'),
       ...Array.from({ length: 4 }, () => 'suppressed'),
     ])
     // The address of a browser is a capability and stays in its own table.

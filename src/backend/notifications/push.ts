@@ -1,6 +1,7 @@
 import { and, asc, eq, inArray, isNull, or } from 'drizzle-orm'
 import { z } from 'zod'
 import type { WebhookEvent } from '../../contract/fleet/webhook.ts'
+import { createRedactor } from '../../contract/secrets/redact.ts'
 import { HttpRefusal } from '../../platform/net/public-post.ts'
 import { agents } from '../database/agent.ts'
 import type { Database, Queries } from '../database/database.ts'
@@ -81,11 +82,18 @@ const maxTitle = 100
 const maxAnswers = 2
 const maxAnswerLength = 60
 
+/** Machines redact what agents write; keys that a person typed into a name or a task are only recognizable by their form. */
+const redact = createRedactor()
+
+/** A button cannot show a long answer or a secret, and half an answer would mislead. */
+const isShowable = (option: string): boolean => option.length <= maxAnswerLength && redact(option) === option
+
 const PushedNotice = z.object({ agentId: z.string().optional(), text: z.string().optional() })
 
 /** The JSON of a message. Characters outside ASCII and escapes take several bytes, so the text is cut until the whole fits. */
 function shortenMessage(message: { readonly title: string; readonly text: string }): string {
-  const [title, text] = [Array.from(message.title).slice(0, maxTitle), Array.from(message.text)]
+  // Before the cut: half a key is not recognizable.
+  const [title, text] = [Array.from(redact(message.title)).slice(0, maxTitle), Array.from(redact(message.text))]
   for (let length = Math.min(text.length, maxText); ; length = Math.floor(length * 0.8)) {
     const cut = text.length > length ? [...text.slice(0, length), '…'] : text
     const json = JSON.stringify({ ...message, title: title.join(''), text: cut.join('') })
@@ -104,9 +112,8 @@ async function createMessage(db: Queries, { event, sprintId, body }: DeliveryRow
   const isOpen = and(eq(questions.sprintId, sprintId), eq(questions.status, 'open'))
   const [question] = await db.select().from(questions).where(isOpen).orderBy(asc(questions.askedAt)).limit(1)
   if (!question) return undefined
-  // A button cannot show a long answer, and half an answer would mislead.
-  const answers = (question.options ?? []).filter((option) => option.length <= maxAnswerLength).slice(0, maxAnswers)
-  return { ...about, ...place, title: `${about.title} asks`, text: question.reason, answers }
+  const answers = (question.options ?? []).filter(isShowable).slice(0, maxAnswers)
+  return { ...about, ...place, questionId: question.id, title: `${about.title} asks`, text: question.reason, answers }
 }
 
 /** The key pair of this backend; all replicas use the same one. */

@@ -289,7 +289,7 @@ describe.each(kinds)('the queue of an agent on %s', (kind) => {
     await world.fleet.close()
     world = await createTestFleet(database)
     const again = await createTestAgent(world.fleet, { attempt: (_) => attempt(_, 2) }, { machineId: agent.machine.id })
-    await answerSprint(world.fleet, id, 'yes', requester)
+    await answerSprint(world.fleet, id, { answer: 'yes' }, requester)
     const [sprint] = await waitUntil(agent.sprints, ([row]) => row?.status === 'completed')
     expect(sprint?.progress.iterations.map(({ verdict }) => verdict)).toEqual(['needs-human', 'accepted'])
     await again.machine.close()

@@ -7,6 +7,7 @@ import { questions } from '../database/question.ts'
 import { checkpoints, iterations, sprints, type SprintRow } from '../database/sprint.ts'
 import { recordRowChanges, appendEvents, type NewEvent } from '../feed/event-log.ts'
 import { updateReadModels } from './read-models.ts'
+import { assertAnswerable } from './questions.ts'
 import type { Requester, Fleet } from '../fleet/fleet.ts'
 import type { ObservedSprints, ObservedRequest } from '../fleet/observed.ts'
 import {
@@ -209,6 +210,7 @@ export async function forwardRequest(
   const { database, clock } = fleet
   const isOpen = and(eq(questions.sprintId, sprintId), eq(questions.status, 'open'))
   const [question] = await database.db.select({ id: questions.id }).from(questions).where(isOpen)
+  if (request.type === 'answer') await assertAnswerable(database.db, sprintId, request.questionId)
   await requireObserved(fleet).request(sprintId, request)
   return transaction(fleet, async (t) => {
     if (request.type === 'answer' && question) {

@@ -166,7 +166,7 @@ describe.each(kinds)('Ralph Mode on %s', (kind) => {
     expect(await open()).toMatchObject([{ status: 'open', reason: 'Which key?' }])
     // Seed 002:225-231: the lock is gone, so Ralph Mode is off. The question stays (row 188).
     expect(await agent.row()).toMatchObject({ state: 'idle', inRalphMode: false, ralphModeTaskDescription: null })
-    await answerSprint(fleet, sprintId, 'the blue one', requester)
+    await answerSprint(fleet, sprintId, { answer: 'the blue one' }, requester)
     await waitUntil(agent.row, (row) => row?.inRalphMode === true)
     await waitUntil(agent.sprints, ([row]) => row?.status === 'completed')
     expect(await open()).toMatchObject([{ status: 'answered', answer: 'the blue one', answeredBy: 'ada' }])

@@ -18,6 +18,7 @@ import type { Requester, Fleet } from '../fleet/fleet.ts'
 import type { ObservedRequest } from '../fleet/observed.ts'
 import { confinePlan, mayLeaveCell } from '../fleet/sprint-rights.ts'
 import { dispatchNext } from './dispatch.ts'
+import { assertAnswerable, type QuestionAnswer } from './questions.ts'
 import { endOpenWaits } from './waits.ts'
 import { applyFact } from './facts.ts'
 import {
@@ -268,8 +269,14 @@ async function reattachSprint(t: AgentTransaction, sprint: SprintRow): Promise<v
 }
 
 /** Applies the answer and its consequences in one transaction, so restarts in between do not matter. */
-export const answerSprint = (fleet: Fleet, sprintId: string, answer: string, by: Requester): Promise<SprintRow> =>
-  changeSprint(fleet, sprintId, { request: { type: 'answer', answer }, by }, async (t, sprint) => {
+export const answerSprint = (
+  fleet: Fleet,
+  sprintId: string,
+  { answer, questionId }: QuestionAnswer,
+  by: Requester,
+): Promise<SprintRow> =>
+  changeSprint(fleet, sprintId, { request: { type: 'answer', answer, questionId }, by }, async (t, sprint) => {
+    await assertAnswerable(t.tx.db, sprintId, questionId)
     if (sprint.status !== 'needs-human') throw new RalphError('NOT_RUNNING', 'there is no open question')
     const at = fleet.clock.now()
     const isOpen = and(eq(questions.sprintId, sprintId), eq(questions.status, 'open'))

@@ -1,4 +1,20 @@
-import { and, asc, desc, eq, gt, gte, ilike, inArray, isNotNull, lt, notInArray, or, sql, type SQL } from 'drizzle-orm'
+import {
+  and,
+  asc,
+  desc,
+  eq,
+  gt,
+  gte,
+  ilike,
+  inArray,
+  isNotNull,
+  lt,
+  ne,
+  notInArray,
+  or,
+  sql,
+  type SQL,
+} from 'drizzle-orm'
 import type { AnyPgColumn } from 'drizzle-orm/pg-core'
 import { RalphError } from '../../contract/errors.ts'
 import { editTools } from '../../contract/tool-names.ts'
@@ -187,25 +203,34 @@ const selectQuestions = (db: Queries) =>
     .innerJoin(agents, eq(agents.id, questions.agentId))
     .innerJoin(sprints, eq(sprints.id, questions.sprintId))
 
+/** The cursor of an open question begins with this: settled ones follow the last open one. */
+const openPrefix = 'open:'
+
 export async function listQuestions(
   db: Queries,
   viewer: Viewer,
   { cursor, limit, status }: PageQuery & { readonly status?: QuestionStatus | undefined },
 ): Promise<Page<SprintQuestion>> {
-  const after = decodeCursor(cursor)
-  const rows = await selectQuestions(db)
-    .where(
-      and(
-        isVisible(db, viewer, questions.agentId),
-        status && eq(questions.status, status),
-        olderThan(after, questions.askedAt, questions.id),
-      ),
-    )
-    .orderBy(desc(questions.askedAt), desc(questions.id))
-    .limit(limit + 1)
+  const position = decodeCursor(cursor)
+  const inOpen = position?.id.startsWith(openPrefix) === true
+  const after = position && inOpen ? { ...position, id: position.id.slice(openPrefix.length) } : position
+  const select = (isListed: SQL, from: typeof after, count: number) =>
+    selectQuestions(db)
+      .where(and(isVisible(db, viewer, questions.agentId), isListed, olderThan(from, questions.askedAt, questions.id)))
+      .orderBy(desc(questions.askedAt), desc(questions.id))
+      .limit(count)
+  // Two queries, because each can use the index by time, which a sort by status could not.
+  const open =
+    (position === undefined || inOpen) && (status === undefined || status === 'open')
+      ? await select(eq(questions.status, 'open'), after, limit + 1)
+      : []
+  const missing = limit + 1 - open.length
+  const isSettled = status === undefined ? ne(questions.status, 'open') : eq(questions.status, status)
+  const settled = status === 'open' || missing <= 0 ? [] : await select(isSettled, inOpen ? undefined : after, missing)
+  const rows = [...open, ...settled]
   return toPage(rows, limit, {
     show: ({ row, agentName, goal }) => showQuestion(row, { agentName, goal }),
-    cursor: ({ row }) => ({ at: row.askedAt, id: row.id }),
+    cursor: ({ row }) => ({ at: row.askedAt, id: row.status === 'open' ? `${openPrefix}${row.id}` : row.id }),
   })
 }
 

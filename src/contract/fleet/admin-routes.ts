@@ -38,6 +38,7 @@ export const adminRoutes = {
   makeTicket: {
     method: 'POST',
     path: '/api/tickets',
+    creates: true,
     needs: 'signed-in',
     summary: 'Creates an address that signs you in on another browser, once and within a minute',
     body: emptyBody,

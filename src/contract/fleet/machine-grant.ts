@@ -1,4 +1,7 @@
 import { z } from 'zod'
+import { findWidening } from '../cell.ts'
+import { findRoomWidening } from '../check.ts'
+import type { Progress } from '../progress.ts'
 import { Timestamp } from '../time.ts'
 import { Uuid } from './page.ts'
 
@@ -28,3 +31,13 @@ export type MachineGrant = z.output<typeof MachineGrant>
 
 /** `command:`, `acp:` and similar names start a program that the caller chooses. */
 export const isCallersCommand = (program: string): boolean => program.includes(':')
+
+export type WidenedPlan = Partial<Pick<Progress, 'cell' | 'network' | 'env' | 'room' | 'doneWhen'>>
+
+/** What in a plan shows agents or checks more of the machine than a cell and a clean room do by themselves. */
+export function findPlanWidening(plan: WidenedPlan): string | undefined {
+  const { cell, network, env } = plan
+  // Variables of the daemon, which may hold keys of the owner of the machine.
+  const passed = (env?.pass ?? []).length > 0 ? 'env: pass' : undefined
+  return findWidening(cell, network) ?? findRoomWidening(plan) ?? passed
+}

@@ -69,7 +69,7 @@ const WallsMessage = z.object({
   cell: CellKind,
   network: z.enum(['open', 'closed', 'allow-list']),
   limits: names.optional(),
-  hosts: z.object({ allowed: names.optional(), refused: names.optional() }).optional(),
+  hosts: z.object({ allowed: names.optional(), refused: names.optional(), private: names.optional() }).optional(),
 })
 
 const timestampField = Timestamp

@@ -17,6 +17,8 @@ export const Deployment = z.object({
     /** How long a query took. */
     latencyMs: z.number(),
     readOnly: z.boolean(),
+    /** Why a write fails; absent: it works. */
+    writeProblem: z.object({ text: z.string(), hint: z.string().optional() }).optional(),
     /** The difference between the clocks of the database and the backend. */
     clockSkewMs: z.number(),
     migrations: z.object({ applied: z.int(), known: z.int(), last: z.string() }),

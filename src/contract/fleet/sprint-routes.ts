@@ -77,7 +77,10 @@ export const sprintRoutes = {
     needs: 'write',
     machine: 'run',
     summary: 'Answers the open question and resumes the sprint',
-    body: z.strictObject({ answer: requiredText }),
+    body: z.strictObject({
+      answer: requiredText,
+      questionId: Uuid.optional().describe('The question that the user has read; refused if it is no longer open'),
+    }),
     response: FleetSprint,
   },
   tellSprint: {

@@ -16,12 +16,12 @@ export async function openPglite(folder: string): Promise<PGlite> {
     override async _initArrayTypes(): Promise<void> {}
   }
   // Otherwise Node would not exit before V8 has finished compiling.
-  const busy = setInterval(() => {}, 1000)
+  const keepAlive = setInterval(() => {}, 1000)
   try {
     const lite = new Raw({ dataDir: folder, startParams: [...Lite.defaultStartParams, ...postgresArguments] })
     await lite.waitReady
     return lite
   } finally {
-    clearInterval(busy)
+    clearInterval(keepAlive)
   }
 }

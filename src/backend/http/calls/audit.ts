@@ -88,7 +88,8 @@ function diffFields(before: Fields = {}, after: Fields = {}): { readonly before?
 function findCreatedId(response: unknown): string | undefined {
   if (typeof response !== 'object' || response === null) return undefined
   if ('id' in response && typeof response.id === 'string') return response.id
-  return 'details' in response ? findCreatedId(response.details) : undefined
+  const inner = 'details' in response ? response.details : 'user' in response ? response.user : undefined
+  return findCreatedId(inner)
 }
 
 /** The most specific object that the IDs name. Secrets, hashes and long texts are left out. */

@@ -1,8 +1,10 @@
 import { expect, it } from 'vitest'
+import { z } from 'zod'
 import { createTestDatabase } from '../../../../test/fleet/test-fleet.ts'
+import { routes } from '../../../contract/fleet/routes.ts'
 import { newUuid } from '../../../platform/uuid.ts'
 import { ensureLocalUser } from '../identity.ts'
-import { createIdempotency } from './idempotency.ts'
+import { createIdempotency, secretRoutes } from './idempotency.ts'
 
 it('does not repeat a call that died with its backend, because its effects are unknown', async () => {
   const database = await createTestDatabase('embedded')
@@ -27,4 +29,11 @@ it('does not repeat a call that died with its backend, because its effects are u
   now += 361_000
   await expect(again()).rejects.toMatchObject({ code: 'CALL_INTERRUPTED' })
   expect(runs).toBe(1)
+})
+
+it('stores no response that contains a secret: a row of the table would sign in', () => {
+  const hasSecret = ({ response }: { readonly response: z.ZodType }) =>
+    response instanceof z.ZodObject && ['token', 'secret', 'address'].some((name) => name in response.shape)
+  const found = Object.entries(routes).filter(([, route]) => route.method === 'POST' && hasSecret(route))
+  expect(found.map(([name]) => name).toSorted()).toEqual(secretRoutes.toSorted())
 })

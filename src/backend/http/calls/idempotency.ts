@@ -15,7 +15,13 @@ export type IdempotentCall = {
 }
 
 /** Their responses contain a secret that is shown once and never stored. */
-const secretRoutes: readonly RouteName[] = ['makeTicket', 'makeToken', 'makeWebhook', 'makeJoinToken']
+export const secretRoutes: readonly RouteName[] = [
+  'makeTicket',
+  'makeToken',
+  'makeWebhook',
+  'makeJoinToken',
+  'inviteUser',
+]
 
 /**
  * Executes a call with an idempotency key once and replays its response. Refuses a key that was used for another call,

@@ -5,7 +5,9 @@ import type { UserRole } from '../../../contract/fleet/user.ts'
 import type { Deployment, StartedDemo } from '../../../contract/fleet/operation-routes.ts'
 import { createPrivateFolder, diskSpace } from '../../../platform/files/files.ts'
 import type { Database } from '../../database/database.ts'
+import { explainOutage } from '../../database/database-unavailable.ts'
 import { readMigrations } from '../../database/migrate.ts'
+import { probeWrite } from '../../database/outage.ts'
 import { machineSilentMs } from '../../database/machine.ts'
 import { users } from '../../database/user.ts'
 import type { RouteHandlers } from '../calls/call.ts'
@@ -110,12 +112,13 @@ const selectState = `
 
 async function readDeployment({ database, dataFolder, migrations, version, now }: OperationDeps): Promise<Deployment> {
   const began = performance.now()
-  await database.pool.query('select 1')
+  await database.db.execute('select 1')
   const latencyMs = performance.now() - began
   const { rows } = await database.pool.query<StateRow>(selectState, [machineSilentMs / 1000])
   const row = rows[0]
   if (!row) throw new RalphError('DATABASE_UNAVAILABLE', 'the database answers nothing')
   const known = await readMigrations(migrations)
+  const writeProblem = await probeWrite(database).then(() => undefined, explainOutage)
   return {
     version,
     now: now(),
@@ -125,6 +128,7 @@ async function readDeployment({ database, dataFolder, migrations, version, now }
       sizeBytes: Number(row.size),
       latencyMs,
       readOnly: row.read_only === 'on',
+      ...(writeProblem && { writeProblem: { text: writeProblem.message, hint: writeProblem.hint } }),
       clockSkewMs: Math.round(row.now_ms - now()),
       migrations: { applied: row.applied, known: known.length, last: row.last },
       ...(dataFolder !== undefined && { diskFreeBytes: (await diskSpace(dataFolder)).freeBytes }),

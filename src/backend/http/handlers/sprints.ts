@@ -68,7 +68,7 @@ const commandHandlers = (
   stopSprint: async ({ ids, body, who }) =>
     showSprint(await stopSprint(fleet, ids.sprintId, body.when, toRequester(who))),
   answerSprint: async ({ ids, body, who }) =>
-    showSprint(await answerSprint(fleet, ids.sprintId, body.answer, toRequester(who))),
+    showSprint(await answerSprint(fleet, ids.sprintId, body, toRequester(who))),
   tellSprint: async ({ ids, body, who }) =>
     showSprint(await messageSprint(fleet, ids.sprintId, body, toRequester(who))),
   withdrawMessage: async ({ ids, body, who }) =>
