@@ -1,5 +1,5 @@
-// Screenshots of every page, with the recorded backend of the tests: light, dark, on a phone; busy, empty, failing.
-// Usage: node scripts/page-screens.mjs [folder]     all of them; default folder: .cache/page-screens
+// Screenshots of every page, with the recorded backend of the tests: three widths, light and dark; busy, empty, failing, printed.
+// Usage: node scripts/page-screens.mjs [folder]     all of them; default folder: .cache/page-screens; `npm run screens` does this
 //        node scripts/page-screens.mjs --readme     those of the README and the guide, into docs/images
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,10 +16,17 @@ const { busyFleet } = await support('fake-busy.ts')
 const { launchBrowser } = await support('browser.ts')
 const { RalphError } = (await runnerImport(join(root, 'src/contract/errors.ts'), { configFile: false, root })).module
 
+const desktop = { viewport: { width: 1280, height: 900 } }
+const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
+const wide = { viewport: { width: 2560, height: 1440 } }
+const dark = { colorScheme: 'dark' }
 const looks = {
-  light: { viewport: { width: 1400, height: 900 }, colorScheme: 'light' },
-  dark: { viewport: { width: 1400, height: 900 }, colorScheme: 'dark' },
-  phone: { viewport: { width: 390, height: 844 }, colorScheme: 'light', isMobile: true, hasTouch: true },
+  light: desktop,
+  dark: { ...desktop, ...dark },
+  phone,
+  'phone-dark': { ...phone, ...dark },
+  wide,
+  'wide-dark': { ...wide, ...dark },
 }
 
 const pages = {
@@ -30,6 +37,7 @@ const pages = {
   'sprint-receipts': '/sprints/SPRINT?tab=iterations',
   'sprint-charts': '/sprints/SPRINT?tab=charts',
   'sprint-hooks': '/sprints/SPRINT?tab=hooks',
+  'sprint-asks': '/sprints/ASKING',
   agent: '/agents/AGENT',
   'agent-conversations': '/agents/AGENT?tab=conversations',
   'agent-access': '/agents/AGENT?tab=access',
@@ -41,6 +49,7 @@ const pages = {
   'settings-webhooks': '/settings?tab=webhooks',
   'settings-deliveries': '/settings?tab=deliveries',
   'settings-audit': '/settings?tab=audit',
+  'settings-people': '/settings?tab=people',
   'sign-in': '/sign-in',
   unknown: '/agents/0198b6a0-0000-7000-8000-000000000000',
 }
@@ -99,10 +108,11 @@ async function inFleet(fleet, use) {
 }
 
 async function shoot(fake, name, look, file) {
-  const [sprint] = fake.fleet.sprints
+  const [sprint, asking] = fake.fleet.sprints
   const page = await browser.newPage({ ...looks[look], reducedMotion: 'reduce' })
   const path = pages[name]
     .replace('SPRINT', sprint?.id ?? '')
+    .replace('ASKING', asking?.id ?? '')
     .replace('AGENT', sprint?.agentId ?? '')
     .replace('EDIT', createEdit(fake, sprint))
   await page.goto(fake.url + path)
@@ -110,6 +120,7 @@ async function shoot(fake, name, look, file) {
   await page.locator('[aria-label=Loading]').waitFor({ state: 'detached' })
   await page.waitForTimeout(400)
   await page.screenshot({ path: join(folder, `${file}.png`) })
+  if (look === 'dark' && !readme) await page.pdf({ path: join(folder, `${name}-print.pdf`), format: 'A4' })
   await page.close()
 }
 

@@ -1,3 +1,4 @@
+import type { SprintQuestion } from '../../src/contract/fleet/question.ts'
 import { RalphError } from '../../src/contract/errors.ts'
 import type { FleetRow } from '../../src/contract/fleet/agent.ts'
 import type { FleetChange } from '../../src/contract/fleet/event.ts'
@@ -116,15 +117,15 @@ const reads: Partial<Record<RouteName, Answer>> = {
   }),
   listAudit: () => ({
     items: [
-      { id: '3', at: Date.now() - 60_000, who: 'Ada', what: 'agents.start-ralph-mode', target: 'api-server' },
-      { id: '2', at: Date.now() - 660_000, who: 'vm-4', what: 'machine.lost' },
+      { id: '3', at: Date.now() - 60_000, who: 'Ada', what: 'startRalphMode', target: 'api-server' },
+      { id: '2', at: Date.now() - 660_000, who: 'vm-4', what: 'join', target: 'vm-4' },
       {
         id: '1',
         at: Date.now() - 4_000_000,
         who: 'Ada',
-        what: 'machines.join',
+        what: 'makeJoinToken',
         target: 'vm-4',
-        details: { from: '10.0.0.7' },
+        details: { expires: '1 h' },
       },
     ],
   }),
@@ -197,9 +198,14 @@ const reads: Partial<Record<RouteName, Answer>> = {
   diffSprint: () => diff,
   previewRestore: () => diff,
   previewFinish: () => ({ repositories: [finishable] }),
-  listQuestions: ({ status }, { fleet }) => ({
-    items: fleet.questions.filter((question) => status === undefined || question.status === status),
-  }),
+  listQuestions: ({ status, cursor, limit }, { fleet }) => {
+    const isListed = (question: SprintQuestion): boolean => status === undefined || question.status === status
+    const rank = (question: SprintQuestion): number => (question.status === 'open' ? 0 : 1)
+    const all = fleet.questions.filter(isListed).toSorted((a, b) => rank(a) - rank(b))
+    const [from, count] = [Number(cursor ?? 0), Number(limit ?? 50)]
+    const rest = all.length > from + count ? { next: String(from + count) } : {}
+    return { items: all.slice(from, from + count), ...rest }
+  },
   usage: () => ({ items: usageRows(), todayUsd: 18.4 }),
   listBudgets: () => ({ items: budgets() }),
 }

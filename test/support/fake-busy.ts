@@ -31,7 +31,8 @@ export function busyFleet(): Fleet {
   const [one, three, four] = machines
   if (!one || !three || !four) throw new Error('three machines')
   const sprint = authSprint(createFakeId('agent api-server'))
-  const question = buildQuestion(sprint, 'api-server')
+  const asking = askingSprint(createFakeId('agent sessions'))
+  const question = buildQuestion(asking, 'sessions', { iteration: 3 })
   const verdicts = [...iterations.map(({ number, verdict }) => ({ number, verdict })), { number: 9 }]
   const agents = [
     buildAgentRow('api-server', three, {
@@ -42,11 +43,26 @@ export function busyFleet(): Fleet {
         checks: { green: 1, all: 2 },
         spentUsd: 3.18,
         capUsd: 10,
-        question: { id: question.id, reason: 'Postgres or Redis?', askedAt: question.askedAt },
+        mode: 'executing',
         branch: 'ralph/auth',
         diff: { added: 412, removed: 96 },
       }),
       queued: 2,
+    }),
+    buildAgentRow('sessions', one, {
+      lastEventAt: question.askedAt,
+      sprint: buildGlance(asking.progress.goal, {
+        status: 'needs-human',
+        iteration: 3,
+        maxIterations: 20,
+        verdicts: [...ok(2).slice(0, 2), { number: 3, verdict: 'needs-human' }],
+        checks: { green: 1, all: 2 },
+        spentUsd: 0.94,
+        capUsd: 5,
+        question: { id: question.id, reason: 'Postgres or Redis?', askedAt: question.askedAt },
+        branch: 'ralph/sessions',
+        diff: { added: 57, removed: 12 },
+      }),
     }),
     buildAgentRow('web', one, {
       lastEventAt: Date.now() - 1000,
@@ -106,8 +122,11 @@ export function busyFleet(): Fleet {
   return {
     machines,
     agents,
-    sprints: [sprint],
-    iterations: new Map([[sprint.id, iterations]]),
+    sprints: [sprint, asking],
+    iterations: new Map([
+      [sprint.id, iterations],
+      [asking.id, askingIterations],
+    ]),
     events: new Map([[sprint.id, authEvents(sprint, iterations)]]),
     prompts: buildPrompts(createFakeId('agent api-server'), sprint.id),
     questions: [
@@ -137,50 +156,64 @@ const checks = (npmTest: boolean, tsc = true) => [
   { name: 'tsc', passed: tsc },
 ]
 
-const at = (number: number, parked = 0): { startedAt: number; endedAt: number } => {
-  const startedAt = Date.now() - 90 * minute + (number - 1) * 6 * minute + parked
-  return { startedAt, endedAt: startedAt + 5.4 * minute }
+const minutesTaken = [3.1, 5.3, 4.4, 7.6, 4.2, 2.2, 6, 6.2]
+const limitWait = 38 * minute
+
+/** The iterations follow each other up to the ninth, which has run for 3 minutes; after the fifth they waited for a limit. */
+function at(number: number): { startedAt: number; endedAt: number } {
+  const left = minutesTaken.slice(number - 1).reduce((sum, taken) => sum + taken, 0)
+  const startedAt = Date.now() - (left + 3) * minute - (number <= 5 ? limitWait : 0)
+  return { startedAt, endedAt: startedAt + (minutesTaken[number - 1] ?? 0) * minute }
 }
 
-const limit = 38 * minute
+/** What an iteration cost, and the tokens for it. */
+const spend = (costUsd: number) => ({
+  costUsd,
+  usage: {
+    inputTokens: Math.round(costUsd * 93_000),
+    outputTokens: Math.round(costUsd * 10_100),
+    cacheReadTokens: Math.round(costUsd * 517_000),
+    cacheWriteTokens: Math.round(costUsd * 22_000),
+  },
+})
 
 const iterations = [
   buildIteration(1, {
     mode: 'planning',
     ...at(1),
     checks: checks(false),
-    costUsd: 0.22,
+    ...spend(0.22),
     summary: 'Planned eight steps',
   }),
-  buildIteration(2, { ...at(2), checks: checks(false), costUsd: 0.44, summary: 'Auth module and the user table' }),
-  buildIteration(3, { ...at(3), checks: checks(true), costUsd: 0.36, summary: 'Registration with validation' }),
+  buildIteration(2, { ...at(2), checks: checks(false), ...spend(0.44), summary: 'Auth module and the user table' }),
+  buildIteration(3, { ...at(3), checks: checks(true), ...spend(0.36), summary: 'Registration with validation' }),
   buildIteration(4, {
     ...at(4),
     verdict: 'refused',
     checks: checks(false),
-    costUsd: 0.62,
+    ...spend(0.62),
     summary: 'Claimed that login is done',
   }),
-  buildIteration(5, { ...at(5), checks: checks(true), costUsd: 0.31, summary: 'Login returns a token pair' }),
+  buildIteration(5, { ...at(5), checks: checks(true), ...spend(0.31), summary: 'Login returns a token pair' }),
   buildIteration(6, {
     mode: 'reflecting',
-    ...at(6, limit),
+    ...at(6),
     changed: false,
-    costUsd: 0.12,
+    ...spend(0.12),
     summary: 'Looked again at what refresh must do',
   }),
   buildIteration(7, {
-    ...at(7, limit),
+    ...at(7),
     checks: checks(true),
-    costUsd: 0.53,
+    ...spend(0.53),
     summary: 'Passwords are hashed with argon2',
   }),
   buildIteration(8, {
-    ...at(8, limit),
+    ...at(8),
     verdict: 'refused',
     checks: [...checks(false), { name: 'review (codex)', passed: true }],
     review: { passed: true, summary: 'Reads well; the tests are the authority.' },
-    costUsd: 0.41,
+    ...spend(0.41),
     summary: 'Refresh rotation; claimed goal-complete',
   }),
 ]
@@ -255,12 +288,40 @@ function authSprint(agentId: string): FleetSprint {
         completedSteps: 5,
         costUsd: 3.18,
         usage: { inputTokens: 310_000, outputTokens: 41_000, cacheReadTokens: 1_530_000, cacheWriteTokens: 70_000 },
-        activeMs: 41 * minute,
+        activeMs: 42 * minute,
         updatedAt: Date.now() - 4000,
       },
     },
   })
 }
+
+const askingSprint = (agentId: string): FleetSprint =>
+  buildSprint('Keep sessions when the server restarts', agentId, {
+    branch: 'ralph/sessions',
+    diff: { added: 57, removed: 12 },
+    lastEventAt: Date.now() - 2 * minute,
+    progress: {
+      status: 'needs-human',
+      agent: ['claude'],
+      model: 'opus',
+      doneWhen: [buildCheck({ run: 'npm test' }), buildCheck({ run: 'npx tsc --noEmit', name: 'tsc' })],
+      limits: { iterations: 20, usd: 5 },
+      iterations: askingIterations,
+      stats: {
+        startedAt: Date.now() - 20 * minute,
+        currentIteration: 3,
+        maxIterations: 20,
+        costUsd: 0.94,
+        activeMs: 14.4 * minute,
+      },
+    },
+  })
+
+const askingIterations = [
+  buildIteration(1, { ...at(6), checks: checks(false), ...spend(0.31), summary: 'Read how sessions are kept' }),
+  buildIteration(2, { ...at(7), checks: checks(false), ...spend(0.35), summary: 'Put the store behind an interface' }),
+  buildIteration(3, { ...at(8), verdict: 'needs-human', checks: checks(false), ...spend(0.28), summary: 'Asks' }),
+]
 
 const buildPrompts = (agentId: string, sprintId: string) => [
   buildPrompt(agentId, 'Ralph Mode, iteration 9: Refresh rotation: reject reused tokens', {

@@ -45,7 +45,7 @@ export const buildMachine = (name: string, overrides: Partial<Machine> = {}): Ma
   diskFreeBytes: 182e9,
   programs: [
     { name: 'claude', version: '2.9.4', tested: true, loggedIn: 'yes' },
-    { name: 'codex', version: '0.98.0', tested: true, loggedIn: 'no', problem: 'not logged in' },
+    { name: 'codex', version: '0.98.0', tested: true, loggedIn: 'no', problem: 'not signed in' },
   ],
   roots: ['/srv/agents'],
   certificate: { serial: '5c:1f:90:aa:02', expiresAt: Date.now() + 20 * 3_600_000 },
@@ -149,7 +149,7 @@ export const buildQuestion = (
   agentName,
   goal: sprint.progress.goal,
   status: 'open',
-  reason: 'Which database should refresh tokens live in?',
+  reason: 'Which database should sessions live in?',
   details: 'The spec names Redis, the repository has only Postgres.',
   options: ['Postgres', 'Redis'],
   default: 'Postgres',

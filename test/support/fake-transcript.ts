@@ -190,16 +190,6 @@ const nine: readonly TimedEvent[] = [
     output: 'src/auth/refresh.ts:12',
   }),
   [
-    60,
-    {
-      type: 'question-asked',
-      iteration: 9,
-      reason: 'Which database should refresh tokens live in?',
-      details: 'The spec names Redis, the repository has only Postgres.',
-      options: ['Postgres', 'Redis'],
-    },
-  ],
-  [
     100,
     agent(9, {
       kind: 'tool',

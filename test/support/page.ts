@@ -21,14 +21,14 @@ type Violation = {
   readonly nodes: readonly { readonly html: string }[]
 }
 
-/** Serious or critical findings of axe on the current page, with the first place of each. */
-export async function seriousIssues(page: Page): Promise<string[]> {
+/** Serious or critical findings of axe on the current page, with the first place of each. `rules`: only these; default: all. */
+export async function seriousIssues(page: Page, rules: readonly string[] = []): Promise<string[]> {
   // Text has little contrast while it fades in or out.
   await page.emulateMedia({ reducedMotion: 'reduce' })
   await page.locator('[data-starting-style], [data-ending-style]').first().waitFor({ state: 'detached' })
   await page.evaluate(axe)
   const violations = await page.evaluate<Violation[]>(
-    `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, impact, nodes }) => ({ id, impact, nodes: nodes.map(({ html }) => ({ html })) })))`,
+    `axe.run(document, { resultTypes: ['violations']${rules.length > 0 ? `, runOnly: ${JSON.stringify(rules)}` : ''} }).then(({ violations }) => violations.map(({ id, impact, nodes }) => ({ id, impact, nodes: nodes.map(({ html }) => ({ html })) })))`,
   )
   await page.emulateMedia({ reducedMotion: null })
   return violations

@@ -79,7 +79,7 @@ it('commits the work of a sprint, hands it on as a patch and a text, and preview
     '?? mine.txt',
   ])
   await commit.click()
-  await dialog.getByText(/Nothing to commit: main in .* contains all changes/).waitFor()
+  await dialog.getByText(/Nothing to commit on main in .*: it contains all changes/).waitFor()
   await page.getByRole('button', { name: 'Cancel' }).click()
 
   // The export is the report of the command line, made from what the API knows.

@@ -39,26 +39,28 @@ describe('every page', () => {
     '/settings': 'Passkeys',
     '/settings?tab=people': 'grace@example.org',
     '/settings?tab=deliveries': 'its page is visible',
-    '/settings?tab=audit': 'machine lost',
+    '/settings?tab=audit': 'created join token',
     '/sign-in': 'Sign in to Ralph',
   } as const
 
   const look = async (path: keyof typeof texts): Promise<string[]> => {
     await go(path.replace('SPRINT', sprintPath()).replace('AGENT', agentPath()))
     await see(texts[path])
-    return (await seriousIssues(page())).map((issue) => `${path}: ${issue}`)
+    const light = await seriousIssues(page())
+    // Only colors depend on the scheme.
+    await page().emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
+    const dark = await seriousIssues(page(), ['color-contrast'])
+    await page().emulateMedia({ colorScheme: 'light' })
+    return [...light, ...dark.map((issue) => `dark: ${issue}`)].map((issue) => `${path}: ${issue}`)
   }
 
-  it.each(['light', 'dark'] as const)(
-    'has no serious accessibility issue, no error and no policy violation, %s',
-    async (colorScheme) => {
-      await open('/', busyFleet(), { colorScheme })
-      const issues: string[] = []
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of the table are its names
-      for (const path of Object.keys(texts) as (keyof typeof texts)[]) issues.push(...(await look(path)))
-      expect({ issues, complaints: complaints() }).toEqual({ issues: [], complaints: [] })
-    },
-  )
+  it('has no serious accessibility issue, no error and no policy violation, light or dark', async () => {
+    await open('/', busyFleet(), { colorScheme: 'light' })
+    const issues: string[] = []
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of the table are its names
+    for (const path of Object.keys(texts) as (keyof typeof texts)[]) issues.push(...(await look(path)))
+    expect({ issues, complaints: complaints() }).toEqual({ issues: [], complaints: [] })
+  })
 
   it('fits with names of 200 characters, from right to left, and without motion', async () => {
     const fleet = busyFleet()
@@ -102,6 +104,33 @@ describe('every page', () => {
     }
     expect(new Set(Object.values(widths)).size).toBe(1)
     expect(widths['/']).toBeGreaterThan(1600)
+  })
+
+  it('has the same edges as its header on a screen of 2560 px', async () => {
+    await open('/', busyFleet(), { viewport: { width: 2560, height: 1440 } })
+    await see('Postgres or Redis?')
+    const edges = await page().evaluate<Record<string, number[]>>(`(() => {
+      const [header, main] = [document.querySelector('#page > header'), document.querySelector('main')]
+      const [first, last] = [header.firstElementChild, header.lastElementChild].map((each) => each.getBoundingClientRect())
+      const table = main.querySelector('[role=table]').closest('section, div[class*=rounded]').getBoundingClientRect()
+      return { header: [first.left, last.right], table: [table.left, table.right] }
+    })()`)
+    expect(edges['header']?.map(Math.round)).toEqual(edges['table']?.map(Math.round))
+    expect((edges['table']?.[1] ?? 0) - (edges['table']?.[0] ?? 0)).toBeGreaterThan(2000)
+  })
+
+  it('prints in light colours and without controls', async () => {
+    await open('/', busyFleet(), { colorScheme: 'dark' })
+    await go(sprintPath())
+    await see('Refused by “npm test”')
+    await page().emulateMedia({ media: 'print' })
+    const printed = await page().evaluate<{ shown: string[]; dark: boolean }>(`(() => {
+      const controls = ['#page > header', 'textarea', 'select', 'input[type=search]']
+      const isShown = (selector) => [...document.querySelectorAll(selector)].some((each) => each.checkVisibility())
+      const [r, g, b] = getComputedStyle(document.querySelector('h1')).color.match(/[0-9.]+/g).map(Number)
+      return { shown: controls.filter(isShown), dark: r + g + b < 300 }
+    })()`)
+    expect(printed).toEqual({ shown: [], dark: true })
   })
 
   it('writes a name from right to left without reordering what stands beside it', async () => {

@@ -6,6 +6,7 @@ import { showGlance } from '../../src/backend/views/show.ts'
 import { advance } from '../../src/loop/advance.ts'
 import { createCheckGrid } from '../../src/web/features/sprint/checks-grid.ts'
 import { createStripCells } from '../../src/web/features/sprint/strip-cells.ts'
+import { findSection, splitNotes } from '../../src/web/words/notes-sections.ts'
 import { countAskingAgents, describeQuestionContext } from '../../src/web/words/question-context.ts'
 import { describeSituation } from '../../src/web/words/situation.ts'
 import { describeChecks, describeSprintState } from '../../src/words/sprint-state.ts'
@@ -48,18 +49,31 @@ function look(progress: Progress) {
       asking: countAskingAgents(question ? [{ status: 'open', agentId: row.agent.id }] : []),
       context: describeQuestionContext(summarizeSprint(progress)),
     },
+    /** The notes card. */
+    notes: findSection(splitNotes(writeNotes(progress.goal), progress.goal), { goal: progress.goal, createdAt: noon }),
     cells,
     parked,
     grid: createCheckGrid(progress.iterations, progress),
   }
 }
 
+/** The notes of an agent with earlier and later tasks, and an earlier sprint with the same one. */
+const writeNotes = (goal: string): string =>
+  [goal, `${goal} again`, goal, 'Another task']
+    .map((task, day) => {
+      const at = new Date(noon + (day - 2) * 86_400_000).toISOString()
+      return `## Task (${at})\n\n${task}\n\n### Work log\n\nDay ${day}.\n`
+    })
+    .join('\n---\n\n')
+
 /** Sentences that contradict each other. */
 function contradictions(progress: Progress): string[] {
-  const { head, row, glance, inbox, cells, parked, grid } = look(progress)
+  const { head, row, glance, inbox, notes, cells, parked, grid } = look(progress)
   const running = cells.filter(({ seen }) => seen.sign === 'now')
   const last = cells.at(-1)
   const wrong = {
+    'the notes card shows another task than the head':
+      notes?.task !== progress.goal.trim() || notes.text !== '### Work log\n\nDay 2.',
     'the header counts other questions than the fleet': inbox.asking !== (row.group === 'needs-you' ? 1 : 0),
     'the inbox names another iteration than the head': !inbox.context.includes(head.iteration ?? ''),
     'the inbox counts other checks than the row':
@@ -89,7 +103,7 @@ function contradictions(progress: Progress): string[] {
   return Object.entries(wrong).flatMap(([text, is]) => (is ? [text] : []))
 }
 
-it('head, strip, counters, checks, inbox and row agree in every state of random sprints', async () => {
+it('head, strip, counters, checks, notes, inbox and row agree in every state of random sprints', async () => {
   const found = new Map<string, Progress>()
   let states = 0
   for (let seed = 1; seed <= 60; seed += 1) {

@@ -93,7 +93,10 @@ function addHostileTranscript(fleet: Fleet): void {
     ),
   )
   fleet.sprints = [{ ...sprint, branch: bad, progress: { ...sprint.progress, goal: bad, reason: bad } }]
-  fleet.questions = [{ ...question, reason: bad, details: payloads[125] ?? '', options: [bad, 'ok'] }]
+  const { id: sprintId, agentId } = sprint
+  fleet.questions = [
+    { ...question, sprintId, agentId, reason: bad, details: payloads[125] ?? '', options: [bad, 'ok'] },
+  ]
   fleet.agents = [{ ...row, agent: { ...row.agent, name: bad }, machine: { ...row.machine, name: bad } }]
 }
 
@@ -252,6 +255,44 @@ describe('by keyboard', () => {
       limits: { iterations: 40, usd: 10, noProgress: 5 },
       ifBusy: 'refuse',
     })
+    expect(complaints()).toEqual([])
+  })
+})
+
+describe('the fleet', () => {
+  it('moves through its rows with j and k, and Enter opens one', async () => {
+    await open('/')
+    await see('Postgres or Redis?')
+    await page().locator('[aria-label=Loading]').waitFor({ state: 'detached' })
+    const visited: number[] = []
+    for (const key of ['j', 'j', 'j', 'k']) {
+      await page().keyboard.press(key)
+      visited.push(
+        await page().evaluate<number>("Number(document.activeElement.closest('[data-index]').dataset.index)"),
+      )
+    }
+    expect(visited).toEqual([0, 1, 2, 1])
+    expect(complaints()).toEqual([])
+    const target = await page().evaluate<string>('document.activeElement.href')
+    await page().keyboard.press('Enter')
+    await page().waitForURL(target)
+  })
+
+  it('lists more open questions than one page of the API holds', async () => {
+    const fleet = busyFleet()
+    const [question] = fleet.questions
+    if (!question) throw new Error('no question')
+    const id = (n: number): string => `0198b6a0-0000-7000-8000-${String(n).padStart(12, '0')}`
+    fleet.questions = Array.from({ length: 250 }, (_, n) => ({
+      ...question,
+      id: id(n),
+      status: 'open' as const,
+      reason: `Question ${n}?`,
+      askedAt: Date.now() - n * 1000,
+    }))
+    await open('/needs-you', fleet)
+    await see('Question 249?')
+    expect(await page().getByRole('region', { name: 'Open question' }).count()).toBe(250)
     expect(complaints()).toEqual([])
   })
 })

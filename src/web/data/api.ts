@@ -1,5 +1,6 @@
 import { QueryClient } from '@tanstack/react-query'
 import { createClient } from '../../client/client.ts'
+import { backoffMs } from '../../contract/backoff.ts'
 import { errorCodes, RalphError } from '../../contract/errors.ts'
 import { adjustClock } from '../ui/now.ts'
 
@@ -12,6 +13,8 @@ export const api = createClient({
   },
 })
 
+const retryBackoff = { firstMs: 500, maxMs: 5000 }
+
 /** Live changes keep cached answers up to date, so nothing is refetched because of its age. */
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -21,7 +24,7 @@ export const queryClient = new QueryClient({
       refetchOnWindowFocus: false,
       refetchOnReconnect: false,
       retry: (failures, error) => failures < 2 && isRetryable(error),
-      retryDelay: (failures) => 500 * 2 ** failures,
+      retryDelay: (failures) => backoffMs(retryBackoff, failures + 1, Math.random()),
     },
     mutations: { retry: false },
   },

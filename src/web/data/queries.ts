@@ -177,16 +177,16 @@ export const machinesQuery = queryOptions({
   queryFn: async ({ signal }) => (await api.listMachines({}, { signal })).items,
 })
 
-/** Every open question, however old, and the newest settled ones. */
+/** Every open question, however old, and the newest settled ones: the API lists open questions first. */
 export const questionsQuery = queryOptions({
   queryKey: keys.questions,
   queryFn: async ({ signal }) => {
-    const [open, recent] = await Promise.all([
-      fetchAllPages((cursor) => api.listQuestions({ status: 'open', cursor, limit: 200 }, { signal })),
-      api.listQuestions({ limit: 100 }, { signal }),
-    ])
-    const known = new Set(open.map(({ id }) => id))
-    return [...open, ...recent.items.filter(({ id, status }) => status !== 'open' && !known.has(id))]
+    const all = await fetchAllPages(
+      (cursor) => api.listQuestions({ cursor, limit: 200 }, { signal }),
+      ({ status }) => status === 'open',
+    )
+    // A question that a user answers between two pages is in both.
+    return [...new Map(all.map((question) => [question.id, question])).values()]
   },
 })
 
@@ -240,8 +240,10 @@ export const auditQuery = infiniteQueryOptions({
   staleTime: 5_000,
 })
 
+/** Fetches the next page while the last item is wanted. */
 async function fetchAllPages<T>(
   ask: (cursor: string | undefined) => Promise<{ readonly items: readonly T[]; readonly next?: string | undefined }>,
+  isWanted: (item: T) => boolean = () => true,
 ): Promise<T[]> {
   const all: T[] = []
   let cursor: string | undefined
@@ -249,7 +251,7 @@ async function fetchAllPages<T>(
     // oxlint-disable-next-line no-await-in-loop -- each page says where the next one begins
     const page = await ask(cursor)
     all.push(...page.items)
-    cursor = page.next
+    cursor = page.items.slice(-1).some(isWanted) ? page.next : undefined
   } while (cursor !== undefined)
   return all
 }

@@ -59,7 +59,7 @@ export function FleetPage() {
     (row) =>
       (show === undefined || describeSituation(row, now).group === show) &&
       (machine === undefined || row.machine.name === machine) &&
-      matchesName(row, search),
+      matchesSearch(row, search),
   )
   const picked = shown.filter(({ agent }) => selected.has(agent.id))
   return (
@@ -69,8 +69,8 @@ export function FleetPage() {
       {rows.length > 0 && <Counters rows={rows} now={now} shown={show} todayUsd={usage.data?.todayUsd} />}
       {rows.length > 4 && (
         <div className="mb-3 flex flex-wrap gap-2">
-          <SearchField label="Find an agent" value={q ?? ''} onChange={setQuery} className="w-72 max-w-full" />
-          <FleetView rows={rows} />
+          <SearchField label="Find an agent" value={q ?? ''} onChange={setQuery} className="w-72 max-sm:w-full" />
+          <FleetControls rows={rows} />
         </div>
       )}
       {picked.length > 0 && <BulkBar rows={picked} onClear={() => setSelected(new Set())} />}
@@ -88,8 +88,8 @@ export function FleetPage() {
   )
 }
 
-/** The order and the machine, kept in the URL: a bookmark is a saved view. */
-function FleetView({ rows }: { rows: readonly FleetRow[] }) {
+/** Order, machine and groups, kept in the URL: a bookmark is a saved view. */
+function FleetControls({ rows }: { rows: readonly FleetRow[] }) {
   const { sort = 'need', machine, group } = route.useSearch()
   const navigate = route.useNavigate()
   const names = [...new Set(rows.map((row) => row.machine.name))].toSorted()
@@ -106,7 +106,7 @@ function FleetView({ rows }: { rows: readonly FleetRow[] }) {
         value={sort}
         options={fleetOrders.map((order) => ({ value: order, label: orderWords[order] }))}
         onChoose={(value) => change({ sort: fleetOrders.find((order) => order === value && order !== 'need') })}
-        className="w-48"
+        className="w-48 max-sm:flex-1 max-sm:basis-36"
       />
       <Select
         label="Machine"
@@ -114,7 +114,7 @@ function FleetView({ rows }: { rows: readonly FleetRow[] }) {
         value={machine ?? ''}
         options={[{ value: '', label: 'All machines' }, ...names.map((name) => ({ value: name, label: name }))]}
         onChoose={(value) => change({ machine: value === '' ? undefined : value })}
-        className="w-44"
+        className="w-44 max-sm:flex-1 max-sm:basis-36"
       />
       <Select
         label="Group"
@@ -125,7 +125,7 @@ function FleetView({ rows }: { rows: readonly FleetRow[] }) {
           ...fleetGroupings.map((each) => ({ value: each, label: groupingWords[each] })),
         ]}
         onChoose={(value) => change({ group: fleetGroupings.find((each) => each === value) })}
-        className="w-44"
+        className="w-44 max-sm:flex-1 max-sm:basis-36"
       />
     </>
   )
@@ -135,15 +135,14 @@ function FleetView({ rows }: { rows: readonly FleetRow[] }) {
 const rowKeys = { j: () => moveFocus(1), k: () => moveFocus(-1) }
 
 function moveFocus(by: 1 | -1): void {
-  const links = [...document.querySelectorAll<HTMLElement>('[role=row][data-index] a')]
-  const focused = document.activeElement?.closest('[role=row]')
-  const at = links.findIndex((link) => link.closest('[role=row][data-index]')?.contains(focused ?? null) === true)
-  const next = focused === null || at === -1 ? links[0] : links[at + by]
+  const rows = [...document.querySelectorAll('[role=row][data-index]')].filter((row) => row.querySelector('a'))
+  const at = rows.findIndex((row) => row.contains(document.activeElement))
+  const next = rows[at === -1 ? 0 : at + by]?.querySelector('a')
   next?.focus()
   next?.scrollIntoView({ block: 'nearest' })
 }
 
-const matchesName = (row: Parameters<typeof describeSituation>[0], search: string): boolean =>
+const matchesSearch = (row: FleetRow, search: string): boolean =>
   [row.agent.name, row.sprint?.goal, row.machine.name, row.sprint?.branch]
     .join(' ')
     .toLowerCase()

@@ -34,7 +34,7 @@ export function NotesCard({ agentId, sprint }: NotesCardProps) {
 }
 
 function TaskNotes({ note, sprint }: { note: AgentNote; sprint: FleetSprint | undefined }) {
-  const sections = splitNotes(note.text)
+  const sections = splitNotes(note.text, sprint?.progress.goal)
   const mine = sprint
     ? findSection(sections, { goal: sprint.progress.goal, createdAt: sprint.createdAt })
     : sections.find(({ task }) => task === '')

@@ -62,7 +62,11 @@ export function TranscriptPanel({
       {scope.iteration !== undefined && data && <IterationLanesPanel sprint={sprint} transcript={transcript} />}
       {isPending && <SkeletonRows rows={7} height="h-9" />}
       {isLoadingError && <ProblemNotice {...describeError(error)} onRetry={() => void refetch()} />}
-      {data?.events.length === 0 && <EmptyTranscript scope={scope} sprint={sprint} />}
+      {data?.events.length === 0 && (
+        <div className="flex-1">
+          <EmptyTranscript scope={scope} sprint={sprint} />
+        </div>
+      )}
       {data && data.events.length > 0 && (
         <Transcript
           key={JSON.stringify(scope)}
@@ -104,8 +108,13 @@ function Toolbar({
     return () => window.clearTimeout(wait)
   }, [search, scope.search, set])
   return (
-    <div className="flex items-center gap-2 border-b border-line px-2.5 py-1.5">
-      <SearchField label="Search the transcript" value={text} onChange={setText} className="min-w-0 flex-1" />
+    <div className="flex flex-wrap items-center gap-2 border-b border-line px-2.5 py-1.5">
+      <SearchField
+        label="Search the transcript"
+        value={text}
+        onChange={setText}
+        className="min-w-0 flex-1 max-sm:basis-full"
+      />
       <Select
         label="What to show"
         hideLabel
@@ -119,7 +128,7 @@ function Toolbar({
           { value: 'other', label: 'Ralph and people' },
         ]}
         onChoose={(value) => set({ kind: transcriptKinds.find((kind) => kind === value), at: undefined })}
-        className="w-31"
+        className="w-31 max-sm:flex-1"
       />
       <Button
         size="small"

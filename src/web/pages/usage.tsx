@@ -42,6 +42,9 @@ export function UsagePage() {
   )
 }
 
+/** On a phone the cost must be in view without scrolling. */
+const wideOnly = new Set(['Tokens in', 'Tokens out'])
+
 function UsageTables({ items }: { items: readonly UsageRow[] }) {
   const days = sumByDay(items)
   const total = items.reduce((sum, { costUsd }) => sum + costUsd, 0)
@@ -59,41 +62,55 @@ function UsageTables({ items }: { items: readonly UsageRow[] }) {
           }))}
         />
       </Card>
-      <Card>
-        <CardHead>By agent and model</CardHead>
-        <div className="overflow-x-auto">
-          <table className="w-full">
-            <thead>
-              <tr className="border-b border-line text-left text-sm text-dim">
-                {['Agent', 'Model', 'Iterations', 'Tokens in', 'Tokens out', 'Cost'].map((name, column) => (
-                  <th key={name} scope="col" className={classes('px-3.5 py-2 font-medium', column > 1 && 'text-right')}>
-                    {name}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody className="divide-y divide-line">
-              {sumByAgent(items).map((row) => (
-                <tr key={row.key}>
-                  <th scope="row" className="px-3.5 py-2 text-left font-medium">
-                    {row.agentName}
-                  </th>
-                  <td className="px-3.5 text-dim">{row.model}</td>
-                  <td className="px-3.5 text-right">{row.iterations}</td>
-                  <td className="px-3.5 text-right">{formatCount(row.tokensIn)}</td>
-                  <td className="px-3.5 text-right">{formatCount(row.tokensOut)}</td>
-                  <td className="px-3.5 text-right">
-                    {formatUsd(row.costUsd)}
-                    {row.unpriced > 0 && (
-                      <span className="text-faint"> + {pluralize(row.unpriced, 'unpriced attempt')}</span>
-                    )}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      </Card>
+      <UsageByAgent items={items} />
     </div>
+  )
+}
+
+function UsageByAgent({ items }: { items: readonly UsageRow[] }) {
+  return (
+    <Card>
+      <CardHead>By agent and model</CardHead>
+      <div className="overflow-x-auto">
+        <table className="w-full">
+          <thead>
+            <tr className="border-b border-line text-left text-sm text-dim">
+              {['Agent', 'Model', 'Iterations', 'Tokens in', 'Tokens out', 'Cost'].map((name, column) => (
+                <th
+                  key={name}
+                  scope="col"
+                  className={classes(
+                    'px-3.5 py-2 font-medium',
+                    column > 1 && 'text-right',
+                    wideOnly.has(name) && 'max-sm:hidden',
+                  )}
+                >
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody className="divide-y divide-line">
+            {sumByAgent(items).map((row) => (
+              <tr key={row.key}>
+                <th scope="row" className="px-3.5 py-2 text-left font-medium">
+                  {row.agentName}
+                </th>
+                <td className="px-3.5 text-dim">{row.model}</td>
+                <td className="px-3.5 text-right">{row.iterations}</td>
+                <td className="px-3.5 text-right max-sm:hidden">{formatCount(row.tokensIn)}</td>
+                <td className="px-3.5 text-right max-sm:hidden">{formatCount(row.tokensOut)}</td>
+                <td className="px-3.5 text-right">
+                  {formatUsd(row.costUsd)}
+                  {row.unpriced > 0 && (
+                    <span className="text-faint"> + {pluralize(row.unpriced, 'unpriced attempt')}</span>
+                  )}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Card>
   )
 }

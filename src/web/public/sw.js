@@ -14,25 +14,25 @@ self.addEventListener('notificationclick', (event) => {
   event.waitUntil(answers ? sendAnswer(data, answer) : openPage(data.path))
 })
 
-function show({ title, text, tag, path = '/', sprintId, answers = [] }) {
+function show({ title, text, tag, path = '/', sprintId, questionId, answers = [] }) {
   return self.registration.showNotification(title, {
     body: text,
     tag,
     icon: '/icon-192.png',
     badge: '/icon-192.png',
-    data: { path, sprintId, title, answers },
+    data: { path, sprintId, questionId, title, answers },
     requireInteraction: answers.length > 0,
     // Platforms show two buttons; without buttons a click opens the page.
     actions: answers.slice(0, 2).map((answer, number) => ({ action: `answer-${number}`, title: answer })),
   })
 }
 
-async function sendAnswer({ sprintId, title, path }, answer) {
+async function sendAnswer({ sprintId, questionId, title, path }, answer) {
   const response = await fetch(`/api/sprints/${sprintId}/answer`, {
     method: 'POST',
     credentials: 'same-origin',
     headers: { 'content-type': 'application/json', 'idempotency-key': crypto.randomUUID() },
-    body: JSON.stringify({ answer }),
+    body: JSON.stringify({ answer, questionId }),
   }).catch(() => undefined)
   if (response?.ok) return
   const problem = await response?.json().catch(() => undefined)

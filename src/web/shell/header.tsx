@@ -14,7 +14,7 @@ import { useOpenQuestions } from './title.ts'
 export function Header({ onSearch }: { onSearch: () => void }) {
   const start = useOpenStart()
   return (
-    <header className="sticky top-0 z-30 flex h-11 items-center gap-3 border-b border-line bg-panel px-5 max-sm:gap-2 max-sm:px-3">
+    <header className="sticky top-0 z-30 flex h-11 items-center gap-3 border-b border-line bg-panel px-[max(1.25rem,calc((100%_-_var(--page-width))/2_+_1.25rem))] max-sm:gap-2 max-sm:px-3">
       <Link to="/" className="flex items-center gap-2 font-semibold tracking-tight">
         <img src="/icon.svg" alt="" className="size-5" />
         <span className="max-sm:sr-only">Ralph</span>

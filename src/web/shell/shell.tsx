@@ -50,7 +50,7 @@ function SignedInShell() {
       <Header onSearch={() => setOpen('palette')} />
       <LiveBanner />
       <VersionBanner />
-      <main id="content" tabIndex={-1} className="mx-auto max-w-[1720px] px-5 py-4.5 outline-none max-sm:px-3">
+      <main id="content" tabIndex={-1} className="mx-auto max-w-(--page-width) px-5 py-4.5 outline-none max-sm:px-3">
         <Outlet />
       </main>
       <Suspense>

@@ -50,10 +50,21 @@ export function ColumnChart({ title, total, columns, legend = [] }: ColumnChartP
           </li>
         ))}
       </ol>
-      <div aria-hidden className="flex justify-between pt-0.5 text-xs text-faint">
-        <span>{columns[0]?.label}</span>
-        <span>{columns.length > 1 && columns.at(-1)?.label}</span>
-      </div>
+      <ChartLabels labels={columns.map(({ label }) => label)} />
     </figure>
+  )
+}
+
+/** Each label under its column while there is room, otherwise the first and the last one. */
+const ChartLabels = ({ labels }: { labels: readonly string[] }) => {
+  const fits = labels.length <= 20 && labels.every((label) => label.length <= 3)
+  return (
+    <div aria-hidden className={classes('flex pt-0.5 text-xs text-faint', fits ? 'gap-[3px]' : 'justify-between')}>
+      {(fits ? labels : [labels[0], labels.length > 1 ? labels.at(-1) : '']).map((label, index) => (
+        <span key={index} className={fits ? 'min-w-0 flex-1 text-center' : undefined}>
+          {label}
+        </span>
+      ))}
+    </div>
   )
 }

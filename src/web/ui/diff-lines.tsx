@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { formatCount } from '../../words/counts.ts'
 import type { DiffLine } from '../words/line-diff.ts'
 import { Button } from './button.tsx'
 import { classes } from './classes.ts'
@@ -40,3 +41,12 @@ export function DiffLines({ lines }: { lines: readonly DiffLine[] }) {
     </>
   )
 }
+
+/** +412 −96; omits zeros. */
+export const DiffSize = ({ added, removed }: { added: number; removed: number }) => (
+  <span className="whitespace-nowrap">
+    {added > 0 && <span className="text-ok">+{formatCount(added)}</span>}
+    {added > 0 && removed > 0 && ' '}
+    {removed > 0 && <span className="text-bad">−{formatCount(removed)}</span>}
+  </span>
+)

@@ -21,7 +21,7 @@ export const SearchField = ({ label, value, onChange, className }: SearchFieldPr
       placeholder={label}
       value={value}
       onChange={(event) => onChange(event.target.value)}
-      className="h-7.5 w-full rounded-md border border-line bg-panel pr-2 pl-8 focus-visible:outline-1"
+      className="h-7.5 w-full rounded-md border border-line bg-panel pr-2 pl-8 focus-visible:outline-1 max-sm:h-9 max-sm:text-[16px]"
     />
   </div>
 )

@@ -51,3 +51,12 @@ it('finds the task of a sprint, not the newest one', () => {
   const sprint = { goal: 'Write a parser', createdAt: Date.parse('2026-11-16T12:18:01.000Z') }
   expect(findSection(splitNotes(notes), sprint)?.task).toBe('Write a parser')
 })
+
+it('finds a task that contains headings', () => {
+  const goal = 'Write a parser\n\n### Details\n\nBy hand.'
+  const text = `# Notes\n\n## Task (2026-11-16T12:18:00.442Z)\n\n${goal}\n\n### Work log\n\nDone.\n`
+  const found = findSection(splitNotes(text, goal), { goal, createdAt: 0 })
+  expect(found).toMatchObject({ task: goal, text: '### Work log\n\nDone.' })
+  // Another task that begins with the same word is another task.
+  expect(splitNotes(text, 'Write')[0]?.task).toBe('Write a parser')
+})

@@ -4,22 +4,26 @@ export type NotesSection = { readonly task: string; readonly at?: number | undef
 const heading = /^## Task \(([^)]*)\)\s*$/m
 const placeholder = /^### .+\n+\((?:to be found out|nothing yet|links to other files)\)\s*$/gm
 
-/** Splits the notes into their tasks, newest first. Headings that the agent has not filled in are dropped. */
-export function splitNotes(text: string): readonly NotesSection[] {
+/**
+ * Splits the notes into their tasks, newest first. Headings that the agent has not filled in are dropped. A task may contain
+ * headings itself: `goal` is the one on screen.
+ */
+export function splitNotes(text: string, goal = ''): readonly NotesSection[] {
   const parts = text.split(/^(?=## Task \()/m)
-  const tasks = parts.filter((part) => heading.test(part)).map(parseSection)
+  const tasks = parts.filter((part) => heading.test(part)).map((part) => parseSection(part, goal.trim()))
   if (tasks.length === 0) return [{ task: '', text: text.trim() }]
   return tasks.toReversed()
 }
 
-function parseSection(part: string): NotesSection {
+function parseSection(part: string, goal: string): NotesSection {
   const at = Date.parse(heading.exec(part)?.[1] ?? '')
   const body = part
     .replace(heading, '')
     .replaceAll(placeholder, '')
     .replace(/\n---\s*$/, '')
     .trim()
-  const end = body.search(/^### /m)
+  const isGoal = goal !== '' && body.startsWith(goal) && /^\s*(?:### |$)/.test(body.slice(goal.length))
+  const end = isGoal ? goal.length : body.search(/^### /m)
   const task = (end === -1 ? body : body.slice(0, end)).trim()
   return { task, ...(Number.isFinite(at) && { at }), text: end === -1 ? '' : body.slice(end).trim() }
 }

@@ -9,7 +9,8 @@ import { AgentPrograms } from '../fleet/agent-programs.tsx'
 import { Dot } from '../../ui/dot.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { Ago } from '../../ui/moment.tsx'
-import { programName } from '../../../words/status.ts'
+import { Separated } from '../../ui/one-line.tsx'
+import { describeProgram } from '../../../words/status.ts'
 import { describeSituation } from '../../words/situation.ts'
 
 type AgentHeaderProps = { readonly row: FleetRow; readonly mayWrite: boolean; readonly onRalphMode: () => void }
@@ -21,18 +22,20 @@ export function AgentHeader({ row, mayWrite, onRalphMode }: AgentHeaderProps) {
   return (
     <div className="mb-3.5 flex items-start gap-4">
       <div className="min-w-0 flex-1">
-        <p className="flex flex-wrap items-center gap-x-1.5">
+        <div className="flex items-center gap-1.5">
           <Dot tone={tone} live={live === true} />
-          <span className="font-semibold">{label}</span>
-          {lastEventAt !== undefined && (
-            <span className="text-dim">
-              · last event <Ago at={lastEventAt} />
-            </span>
-          )}
-        </p>
+          <Separated className="min-w-0">
+            <span className="font-semibold">{label}</span>
+            {lastEventAt !== undefined && (
+              <span className="text-dim">
+                last event <Ago at={lastEventAt} />
+              </span>
+            )}
+          </Separated>
+        </div>
         <h1 className="text-xl font-semibold tracking-tight">{agent.name}</h1>
         <p className="flex flex-wrap items-center gap-x-4 text-dim">
-          <span>{[programName(agent.program), agent.model].filter(Boolean).join(' · ')}</span>
+          <span>{describeProgram(agent.program, agent.model)}</span>
           <span className="flex items-center gap-1.5">
             <Dot tone={machine.reachable ? 'ok' : 'bad'} label={machine.reachable ? 'answers' : 'not responding'} />
             {machine.name}

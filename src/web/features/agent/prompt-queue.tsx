@@ -112,7 +112,7 @@ function PromptEvents({ prompt, Transcript }: { prompt: AgentPrompt } & Pick<Pro
         search={{ i: prompt.iteration }}
         className="text-sm text-dim underline-offset-2 hover:underline"
       >
-        Its iteration in the sprint
+        Open its iteration
       </Link>
     )
   return (

@@ -5,6 +5,7 @@ import { describeError } from '../../data/api.ts'
 import { useNow } from '../../ui/now.ts'
 import { sprintsQuery } from '../../data/queries.ts'
 import { Badge } from '../../ui/badge.tsx'
+import { Separated } from '../../ui/one-line.tsx'
 import { EmptyState, ProblemNotice, SkeletonRows } from '../../ui/states.tsx'
 import { formatAgo } from '../../../words/durations.ts'
 import { formatUsd } from '../../../words/money.ts'
@@ -30,10 +31,12 @@ export function SprintList({ agentId }: { agentId: string }) {
             >
               {progress.goal}
             </Link>
-            <span className="block text-sm text-faint">
-              {isNotesProtocol(protocol) ? 'Ralph Mode' : 'planned'} · {formatAgo(createdAt, now)} ·{' '}
-              {pluralize(progress.stats.currentIteration, 'iteration')} · {formatUsd(progress.stats.costUsd)}
-            </span>
+            <Separated className="text-sm text-faint">
+              <span>{isNotesProtocol(protocol) ? 'Ralph Mode' : 'planned'}</span>
+              <span>{formatAgo(createdAt, now)}</span>
+              <span>{pluralize(progress.stats.currentIteration, 'iteration')}</span>
+              <span>{formatUsd(progress.stats.costUsd)}</span>
+            </Separated>
           </span>
           <Badge tone={statusWords[progress.status].tone}>{statusWords[progress.status].label}</Badge>
         </li>

@@ -3,13 +3,19 @@ import { useState } from 'react'
 import type { FinishableRepository, FinishPlan, FleetSprint } from '../../../contract/fleet/sprint.ts'
 import { describeCommit } from '../../../words/commit-message.ts'
 import { pluralize } from '../../../words/counts.ts'
-import { describeFinishNotes, listSomeNames } from '../../../words/finish-notes.ts'
+import {
+  describeBranch,
+  describeFinishNotes,
+  describeNewCommit,
+  describeNothingToCommit,
+  listSomeNames,
+} from '../../../words/finish-notes.ts'
 import { api, describeError } from '../../data/api.ts'
 import { finishQuery } from '../../data/queries.ts'
 import { useAction } from '../../data/use-action.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogBody, DialogFoot } from '../../ui/dialog.tsx'
-import { DiffSize } from '../../ui/diff-size.tsx'
+import { DiffSize } from '../../ui/diff-lines.tsx'
 import { Textarea, TextInput } from '../../ui/field.tsx'
 import { ProblemNotice, Skeleton } from '../../ui/states.tsx'
 
@@ -45,15 +51,13 @@ function FinishForm({ sprint, plan, onClose }: FinishDialogProps & { readonly pl
   const [branch, setBranch] = useState('')
   const [message, setMessage] = useState(() => describeCommit(sprint.progress).trimEnd())
   const todo = plan.repositories.filter(({ files }) => files.length > 0)
-  const current = todo.map((repository) => repository.branch ?? 'a detached HEAD').join(', ')
+  const current = todo.map((repository) => describeBranch(repository.branch)).join(', ')
   const needsBranch = todo.some(({ conflicts }) => conflicts.length > 0)
   const finish = useAction(api.finishSprint, {
     successToast: ({ commits }) =>
       commits.length === 0
         ? 'Nothing to commit'
-        : commits
-            .map(({ commit, branch: on }) => `Committed ${commit.slice(0, 10)} on ${on ?? 'a detached HEAD'}`)
-            .join('; '),
+        : commits.map(({ commit, branch: on }) => capitalize(describeNewCommit(commit, on))).join('; '),
     onDone: onClose,
   })
   const name = branch.trim()
@@ -95,14 +99,11 @@ function FinishForm({ sprint, plan, onClose }: FinishDialogProps & { readonly pl
 }
 
 function RepositoryPlan({ repository }: { repository: FinishableRepository }) {
-  const { root, branch = 'a detached HEAD', files, moreFiles } = repository
+  const { root, files, moreFiles } = repository
+  const branch = describeBranch(repository.branch)
   const notes = describeFinishNotes(repository)
   if (files.length === 0)
-    return (
-      <p className="text-dim">
-        Nothing to commit: {branch} in {root} contains all changes of the sprint.
-      </p>
-    )
+    return <p className="text-dim">{capitalize(describeNothingToCommit(`${branch} in ${root}`))}.</p>
   return (
     <section aria-label={`Files for ${branch}`} className="rounded-md border border-line">
       <h3 className="border-b border-line px-3 py-1.5 text-sm">
@@ -120,9 +121,11 @@ function RepositoryPlan({ repository }: { repository: FinishableRepository }) {
       </ul>
       {notes.map(({ text, names }) => (
         <p key={text} className="border-t border-line px-3 py-1.5 text-sm text-warn">
-          {text.charAt(0).toUpperCase() + text.slice(1)}: <span className="font-mono">{listSomeNames(names)}</span>
+          {capitalize(text)}: <span className="font-mono">{listSomeNames(names)}</span>
         </p>
       ))}
     </section>
   )
 }
+
+const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)

@@ -3,7 +3,7 @@ import type { FleetRow } from '../../../contract/fleet/agent.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { UsageBar } from '../../ui/bar.tsx'
 import { classes } from '../../ui/classes.ts'
-import { DiffSize } from '../../ui/diff-size.tsx'
+import { DiffSize } from '../../ui/diff-lines.tsx'
 import { Dot } from '../../ui/dot.tsx'
 import { MiniStrip } from '../../ui/mini-strip.tsx'
 import { formatAgo, formatAge } from '../../../words/durations.ts'
@@ -15,7 +15,7 @@ import { RowActions } from './row-actions.tsx'
 
 /** Shared by the head and every row. */
 export const columns =
-  'grid items-center gap-x-3.5 px-3.5 py-2 grid-cols-[minmax(0,1fr)_auto] sm:grid-cols-[minmax(140px,1.3fr)_minmax(170px,1.7fr)_minmax(110px,.95fr)_96px] md:grid-cols-[minmax(140px,1.3fr)_minmax(170px,1.7fr)_minmax(120px,.95fr)_130px_96px] lg:grid-cols-[minmax(150px,1.3fr)_minmax(190px,1.8fr)_minmax(130px,1fr)_100px_130px_96px] xl:grid-cols-[minmax(160px,1.2fr)_minmax(220px,1.7fr)_minmax(150px,.9fr)_110px_150px_minmax(150px,.9fr)_96px]'
+  'grid items-center gap-x-3.5 px-3.5 py-2 grid-cols-[minmax(0,1fr)_auto] sm:grid-cols-[minmax(140px,1.3fr)_minmax(170px,1.7fr)_minmax(110px,.95fr)_96px] md:grid-cols-[minmax(140px,1.3fr)_minmax(170px,1.7fr)_minmax(120px,.95fr)_130px_96px] lg:grid-cols-[minmax(150px,1.3fr)_minmax(190px,1.8fr)_minmax(130px,1fr)_100px_130px_96px] xl:grid-cols-[minmax(180px,1.6fr)_minmax(220px,1.6fr)_minmax(150px,.8fr)_104px_130px_minmax(170px,.9fr)_88px]'
 
 type AgentRowProps = { readonly row: FleetRow; readonly now: number; readonly name: ReactNode }
 
@@ -43,7 +43,7 @@ export const AgentRowCells = ({ row, now, name }: AgentRowProps) => (
     <span role="cell" className="max-md:hidden">
       <SpendCell row={row} />
     </span>
-    <span role="cell" className="min-w-0 truncate font-mono text-sm max-xl:hidden">
+    <span role="cell" className="min-w-0 font-mono text-sm max-xl:hidden">
       <BranchCell row={row} />
     </span>
     <span role="cell" className="flex justify-end max-sm:col-start-2 max-sm:row-start-1 max-sm:row-end-3">
@@ -54,6 +54,8 @@ export const AgentRowCells = ({ row, now, name }: AgentRowProps) => (
 
 function AgentStateCell({ row, now }: { row: FleetRow; now: number }) {
   const { group, label, tone, asks, live, unknown } = describeSituation(row, now)
+  const reason = row.sprint?.reason ?? row.agent.reason
+  const detail = stateDetail(row, now, group === 'failed' ? undefined : reason)
   return (
     <>
       <span className="flex min-w-0 items-center gap-1.5">
@@ -70,29 +72,31 @@ function AgentStateCell({ row, now }: { row: FleetRow; now: number }) {
           </>
         )}
       </span>
-      <span
-        className={classes('block text-sm text-faint', group === 'failed' ? 'break-words' : 'truncate')}
-        title={stateDetail(row, now)}
-      >
-        {stateDetail(row, now)}
+      {group === 'failed' && <span className="block text-sm break-words text-dim">{reason}</span>}
+      <span className="block truncate text-sm text-faint" title={detail}>
+        {detail}
       </span>
     </>
   )
 }
 
-/** The second line: how old the state is, and what happens next. */
-function stateDetail({ agent, machine, sprint, lastEventAt, queued }: FleetRow, now: number): string {
+/** The last line: how old the state is, and what happens next. */
+function stateDetail(
+  { machine, sprint, lastEventAt, queued }: FleetRow,
+  now: number,
+  reason: string | undefined,
+): string {
   if (sprint?.question) return `waiting for you for ${formatAge(now - sprint.question.askedAt)} · ${machine.name}`
   if (sprint?.parked) {
-    const { reason, until } = sprint.parked
-    return `${reason} · resumes ${formatTimeOfDay(until, now)}, in ${formatAge(until - now)}`
+    const { reason: limit, until } = sprint.parked
+    return `${limit} · resumes ${formatTimeOfDay(until, now)}, in ${formatAge(until - now)}`
   }
   if (!machine.reachable)
     return machine.lastSeenAt === undefined
       ? `${machine.name} has never connected`
       : `last seen ${formatAgo(machine.lastSeenAt, now)}`
   const parts = [
-    sprint?.reason ?? agent.reason,
+    reason,
     lastEventAt === undefined ? undefined : `last event ${formatAgo(lastEventAt, now)}`,
     queued > 0 ? `${queued} queued` : undefined,
     machine.name,
@@ -151,9 +155,11 @@ function SpendCell({ row: { sprint } }: { row: FleetRow }) {
 function BranchCell({ row: { agent, sprint } }: { row: FleetRow }) {
   const branch = sprint?.branch ?? ('branch' in agent.workspace ? agent.workspace.branch : undefined)
   return (
-    <>
-      <span className={sprint ? undefined : 'text-dim'}>{branch ?? ''}</span>{' '}
+    <span className="flex items-center gap-2 whitespace-nowrap">
+      <span className={classes('truncate', !sprint && 'text-dim')} title={branch}>
+        {branch ?? ''}
+      </span>
       {sprint?.diff && <DiffSize {...sprint.diff} />}
-    </>
+    </span>
   )
 }

@@ -59,7 +59,7 @@ function BudgetRow({ budget, isAdmin, onRemove }: BudgetRowProps) {
       {state === 'near' && <Badge tone="warn">Nearly spent</Badge>}
       {!hard && <Badge>Warns only</Badge>}
       <UsageBar part={limitUsd === 0 ? 1 : spentUsd / limitUsd} label={`${subject}: spent this ${period}`} />
-      <span className="w-52 text-right text-sm">
+      <span className="w-52 text-right text-sm max-sm:w-auto max-sm:flex-1">
         {formatUsd(spentUsd)} of {formatCap(limitUsd)}
         <span className="block text-dim">forecast {formatUsd(forecastUsd)}</span>
       </span>

@@ -36,7 +36,7 @@ export function Counters({ rows, now, shown, todayUsd }: CountersProps) {
       />
       <Link to="/usage" className={counterClass(false, false)}>
         <CounterValue>{todayUsd === undefined ? '–' : formatUsd(todayUsd)}</CounterValue>
-        <span className="text-dim">spent today</span>
+        <CounterLabel>spent today</CounterLabel>
       </Link>
     </div>
   )
@@ -64,10 +64,10 @@ const Counter = ({ group, value, shown, label, tone, loud = false }: CounterProp
     className={counterClass(shown === group, loud)}
   >
     <CounterValue>{value}</CounterValue>
-    <span className="flex items-center gap-1.5 text-dim">
+    <CounterLabel>
       {tone !== undefined && <Dot tone={value > 0 ? tone : 'quiet'} />}
-      <span className="truncate">{label}</span>
-    </span>
+      <span className="sm:truncate">{label}</span>
+    </CounterLabel>
   </Link>
 )
 
@@ -77,6 +77,10 @@ const counterClass = (chosen: boolean, loud: boolean): string =>
     loud ? 'bg-warn-bg' : 'bg-panel hover:bg-sunken',
     chosen ? 'border-accent outline-1 outline-accent' : loud ? 'border-transparent' : 'border-line',
   )
+
+const CounterLabel = ({ children }: { children: ReactNode }) => (
+  <span className="flex items-center gap-1.5 leading-tight text-dim max-sm:text-sm">{children}</span>
+)
 
 const CounterValue = ({ children }: { children: ReactNode }) => (
   <span className="block text-[22px] leading-7 font-semibold tracking-tight max-sm:text-lg">{children}</span>

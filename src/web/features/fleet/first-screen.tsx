@@ -30,7 +30,11 @@ export function FirstScreen({ rows }: { rows: readonly FleetRow[] }) {
           are asked only when a person must decide.
         </p>
       </div>
-      <div className="grid grid-cols-3 divide-x divide-line max-lg:grid-cols-1 max-lg:divide-x-0 max-lg:divide-y">
+      <div
+        className={
+          machine && 'grid grid-cols-3 divide-x divide-line max-lg:grid-cols-1 max-lg:divide-x-0 max-lg:divide-y'
+        }
+      >
         {me?.demo === true && admin && <DemoPart />}
         <FirstPart title={machine ? `Agents on ${machine.name}` : 'Connect a machine'}>
           {machine && <AgentPrograms machine={machine} />}

@@ -13,18 +13,18 @@ import { formatDurationShort } from '../../../words/durations.ts'
 export function ConnectMachine({ machines }: { machines: number }) {
   const [before] = useState(machines)
   const [token, setToken] = useState<Awaited<ReturnType<typeof api.makeJoinToken>>>()
-  const [refreshes, setAsked] = useState(0)
+  const [tokenCreatedAt, setTokenCreatedAt] = useState(0)
   const now = useNow()
   const { data: me } = useQuery(meQuery)
   const make = useAction(api.makeJoinToken, {
     onDone: (made) => {
       setToken(made)
-      setAsked(readBackendTime())
+      setTokenCreatedAt(readBackendTime())
     },
   })
-  if (machines > before) return <p className="text-ok">Connected in {formatDurationShort(now - refreshes)}.</p>
+  if (machines > before) return <p className="text-ok">Connected in {formatDurationShort(now - tokenCreatedAt)}.</p>
   return (
-    <div className="mx-auto max-w-xl space-y-3 text-left">
+    <div className="max-w-xl space-y-3 text-left">
       <p className="text-sm text-dim">1. Install Ralph {me?.version} on the machine, the way you installed it here.</p>
       {token ? (
         <>

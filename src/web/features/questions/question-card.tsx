@@ -26,7 +26,8 @@ export function QuestionCard({ question, mayAnswer, children, onDismiss, focused
   const [other, setOther] = useState(question.options === undefined || question.options.length === 0)
   const answer = useAction(api.answerSprint, { successToast: 'Answered; the sprint resumes' })
   const { details, patch } = splitDetails(question.details)
-  const give = (text: string): void => answer.run({ sprintId: question.sprintId, answer: text })
+  const give = (text: string): void =>
+    answer.run({ sprintId: question.sprintId, questionId: question.id, answer: text })
   return (
     <section
       aria-label="Open question"
@@ -44,14 +45,7 @@ export function QuestionCard({ question, mayAnswer, children, onDismiss, focused
               <MarkdownText text={details} />
             </div>
           )}
-          {patch !== '' && (
-            <details open className="my-2 overflow-hidden rounded-md border border-line bg-panel">
-              <summary className="px-3 py-1.5 text-sm">What the agent changed in the tests</summary>
-              <div className="max-h-80 overflow-y-auto border-t border-line">
-                <DiffLines lines={parsePatchLines(patch)} />
-              </div>
-            </details>
-          )}
+          {patch !== '' && <TestChanges patch={patch} />}
           <p className="text-dim">
             {answerConsequence(question)} Waiting {formatAge(now - question.askedAt)}.
           </p>
@@ -79,6 +73,17 @@ export function QuestionCard({ question, mayAnswer, children, onDismiss, focused
       </div>
       {mayAnswer && other && <OwnAnswer busy={answer.busy} onGive={give} />}
     </section>
+  )
+}
+
+function TestChanges({ patch }: { patch: string }) {
+  return (
+    <details open className="my-2 overflow-hidden rounded-md border border-line bg-panel">
+      <summary className="px-3 py-1.5 text-sm">What the agent changed in the tests</summary>
+      <div className="max-h-80 overflow-y-auto border-t border-line">
+        <DiffLines lines={parsePatchLines(patch)} />
+      </div>
+    </details>
   )
 }
 

@@ -11,8 +11,18 @@ const entry = {
 }
 
 it('names an action in words and finds it by them', () => {
-  expect(describeAuditAction('startRalphMode')).toBe('start Ralph Mode')
-  expect(matchesAudit(entry, 'Start ralph')).toBe(true)
+  const actions = ['startRalphMode', 'makeJoinToken', 'changeUser', 'signIn', 'join', 'joinRefused', 'tellSprint']
+  expect(actions.map(describeAuditAction)).toEqual([
+    'started Ralph Mode',
+    'created join token',
+    'changed user',
+    'signed in',
+    'joined',
+    'was refused as a machine',
+    'messaged sprint',
+  ])
+  expect(matchesAudit(entry, 'Started ralph')).toBe(true)
+  expect(matchesAudit(entry, 'startralph')).toBe(true)
   expect(matchesAudit(entry, 'somewhere')).toBe(false)
 })
 

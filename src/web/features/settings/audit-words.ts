@@ -1,12 +1,35 @@
 import type { AuditEntry } from '../../../contract/fleet/user.ts'
 
-/** `startRalphMode` as `start Ralph Mode`: routes are named by verb and object. */
-export const describeAuditAction = (what: string): string =>
-  what
+const pastTenses: Readonly<Record<string, string>> = {
+  give: 'gave',
+  grant: 'granted',
+  make: 'created',
+  reset: 'reset',
+  retry: 'retried',
+  set: 'set',
+  sign: 'signed',
+  stop: 'stopped',
+  tell: 'messaged',
+  withdraw: 'withdrew',
+}
+
+const wholeActions: Readonly<Record<string, string>> = {
+  joinRefused: 'was refused as a machine',
+  signInRefused: 'was refused at sign-in',
+}
+
+/** `startRalphMode` as `started Ralph Mode`: routes are named by verb and object. */
+export function describeAuditAction(what: string): string {
+  const whole = wholeActions[what]
+  if (whole !== undefined) return whole
+  const [verb = '', ...object] = what
     .replaceAll(/[.-]/g, ' ')
     .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
     .toLowerCase()
-    .replace('ralph mode', 'Ralph Mode')
+    .split(' ')
+  const past = pastTenses[verb] ?? (verb.endsWith('e') ? `${verb}d` : `${verb}ed`)
+  return [past, ...object].join(' ').replace('ralph mode', 'Ralph Mode')
+}
 
 export const matchesAudit = ({ who, what, target, details }: AuditEntry, search: string): boolean =>
   [who, what, describeAuditAction(what), target, JSON.stringify(details)]

@@ -15,7 +15,7 @@ import { auditToCsv, describeAuditAction, matchesAudit } from './audit-words.ts'
 export function Audit() {
   const { data, isPending, isLoadingError, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } =
     useInfiniteQuery(auditQuery)
-  const [search, setWanted] = useState('')
+  const [search, setSearch] = useState('')
   if (isPending) return <SkeletonRows rows={6} height="h-9" />
   if (isLoadingError) return <ProblemNotice {...describeError(error)} onRetry={() => void refetch()} />
   const all = data.pages.flatMap((page) => page.items)
@@ -24,7 +24,7 @@ export function Audit() {
   return (
     <>
       <div className="flex flex-wrap items-center gap-2 border-b border-line px-3.5 py-2">
-        <SearchField label="Filter by person, action or object" value={search} onChange={setWanted} className="w-72" />
+        <SearchField label="Filter by person, action or object" value={search} onChange={setSearch} className="w-72" />
         <Button className="ms-auto" onClick={() => void downloadCsv(search)}>
           <Download aria-hidden className="size-3.5" /> CSV
         </Button>
@@ -48,13 +48,13 @@ function AuditRow({ entry: { at, who, what, target, details = {} } }: { entry: A
   return (
     <li>
       <details>
-        <summary className="flex flex-wrap items-baseline gap-x-3 px-3.5 py-1.5 -outline-offset-2 hover:bg-sunken">
-          <time dateTime={new Date(at).toISOString()} className="w-52 shrink-0 text-sm text-dim max-sm:w-full">
+        <summary className="grid list-none grid-cols-[13rem_minmax(0,10rem)_minmax(0,14rem)_minmax(0,1fr)] items-baseline gap-x-4 px-3.5 py-1.5 -outline-offset-2 hover:bg-sunken max-md:grid-cols-[auto_minmax(0,1fr)]">
+          <time dateTime={new Date(at).toISOString()} className="text-sm text-dim max-md:col-span-2">
             {formatFullTime(at)}
           </time>
-          <span className="font-medium">{who}</span>
-          <span>{describeAuditAction(what)}</span>
-          <span className="min-w-0 truncate text-dim">{target}</span>
+          <span className="truncate font-medium">{who}</span>
+          <span className="truncate">{describeAuditAction(what)}</span>
+          <span className="truncate text-dim max-md:col-span-2">{target}</span>
         </summary>
         <pre className="overflow-x-auto bg-sunken px-3.5 py-2 font-mono text-sm">
           {JSON.stringify({ action: what, ...details }, undefined, 2)}

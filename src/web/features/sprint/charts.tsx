@@ -15,26 +15,30 @@ export function Charts({ iterations }: { iterations: readonly IterationRecord[] 
   const total = (of: (record: IterationRecord) => number): number => shown.reduce((sum, record) => sum + of(record), 0)
   return (
     <div tabIndex={0} role="region" aria-label="Charts" className="min-h-0 flex-1 divide-y divide-line overflow-y-auto">
-      <ColumnChart
-        title="Cost"
-        total={formatUsd(total(iterationCostUsd))}
-        columns={shown.map((record) => iterationTitle(record, iterationCostUsd(record), formatUsd(record.costUsd)))}
-      />
-      <ColumnChart
-        title="Tokens"
-        total={formatCount(total(iterationTokens))}
-        legend={[
-          { name: 'in', fill: 'bg-accent' },
-          { name: 'out', fill: 'bg-ok-fill' },
-          { name: 'cached', fill: 'bg-line-strong' },
-        ]}
-        columns={shown.map((record) => ({
-          key: record.number,
-          label: String(record.number),
-          title: `Iteration ${record.number}: ${formatCount(iterationTokens(record))} tokens`,
-          parts: tokenParts(record),
-        }))}
-      />
+      {total(iterationCostUsd) > 0 && (
+        <ColumnChart
+          title="Cost"
+          total={formatUsd(total(iterationCostUsd))}
+          columns={shown.map((record) => iterationTitle(record, iterationCostUsd(record), formatUsd(record.costUsd)))}
+        />
+      )}
+      {total(iterationTokens) > 0 && (
+        <ColumnChart
+          title="Tokens"
+          total={formatCount(total(iterationTokens))}
+          legend={[
+            { name: 'in', fill: 'bg-accent' },
+            { name: 'out', fill: 'bg-ok-fill' },
+            { name: 'cached', fill: 'bg-line-strong' },
+          ]}
+          columns={shown.map((record) => ({
+            key: record.number,
+            label: String(record.number),
+            title: `Iteration ${record.number}: ${formatCount(iterationTokens(record))} tokens`,
+            parts: tokenParts(record),
+          }))}
+        />
+      )}
       <ColumnChart
         title="Time"
         total={formatDurationShort(total(iterationTime))}
@@ -42,6 +46,9 @@ export function Charts({ iterations }: { iterations: readonly IterationRecord[] 
           iterationTitle(record, iterationTime(record), formatDurationShort(iterationTime(record))),
         )}
       />
+      {total(iterationTokens) + total(iterationCostUsd) === 0 && (
+        <p className="px-3.5 py-3 text-sm text-dim">The agent program reports neither cost nor tokens.</p>
+      )}
     </div>
   )
 }

@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'react'
 import type { IterationRecord, Progress } from '../../../contract/progress.ts'
 import { Card, CardHead } from '../../ui/card.tsx'
 import { classes } from '../../ui/classes.ts'
@@ -12,13 +13,17 @@ type ChecksCardProps = {
 
 export function ChecksCard({ iterations, progress, chosen, onChoose }: ChecksCardProps) {
   const { columns, rows } = createCheckGrid(iterations, progress)
+  const scroller = useRef<HTMLDivElement>(null)
+  // The newest run is what a user looks for; older ones are to the left of it.
+  const newest = columns.at(-1)
+  useEffect(() => scroller.current?.scrollTo({ left: scroller.current.scrollWidth }), [newest])
   return (
     <Card label="Done when">
       <CardHead>Done when</CardHead>
       {rows.length === 0 ? (
         <p className="px-3.5 py-3 text-dim">No checks: Ralph accepts the agent's claim unchecked.</p>
       ) : (
-        <div className="overflow-x-auto pb-2">
+        <div ref={scroller} className="overflow-x-auto pb-2">
           <table className="w-full text-sm">
             <thead>
               <tr>
@@ -26,7 +31,7 @@ export function ChecksCard({ iterations, progress, chosen, onChoose }: ChecksCar
                   <span className="sr-only">Check</span>
                 </th>
                 {columns.map((number) => (
-                  <th key={number} scope="col" className="p-0 pt-1.5 font-medium">
+                  <th key={number} scope="col" className="px-0.5 pt-1.5 text-center font-medium last:pr-2.5">
                     <ColumnHead number={number} chosen={chosen === number} onChoose={onChoose} />
                   </th>
                 ))}
@@ -37,14 +42,14 @@ export function ChecksCard({ iterations, progress, chosen, onChoose }: ChecksCar
                 <tr key={name}>
                   <th
                     scope="row"
-                    className="max-w-32 truncate py-1 pr-2 pl-3.5 text-left font-normal"
+                    className="sticky left-0 max-w-32 truncate bg-panel py-1 pr-2 pl-3.5 text-left font-normal"
                     title={regressed ? `${name}: was green before` : name}
                   >
                     {name}
                     {regressed && <span className="text-bad"> ↓</span>}
                   </th>
                   {marks.map((passed, index) => (
-                    <td key={columns[index]} className="px-1 text-center last:pr-3.5">
+                    <td key={columns[index]} className="px-0.5 text-center last:pr-2.5">
                       <CheckSquare passed={passed} />
                     </td>
                   ))}
@@ -75,7 +80,7 @@ const ColumnHead = ({ number, chosen, onChoose }: ColumnHeadProps) =>
   ) : (
     <button
       type="button"
-      className={classes('w-full rounded px-1 hover:bg-sunken', chosen && 'bg-accent-bg')}
+      className={classes('min-w-4 rounded px-0.5 hover:bg-sunken', chosen && 'bg-accent-bg')}
       onClick={() => onChoose(number)}
     >
       {number}

@@ -142,7 +142,7 @@ const IterationCell = ({ cell, chosen, onChoose }: IterationCellProps) => (
       <span className="sr-only">{cell.sentence}</span>
       <span
         className="mx-auto mt-1 block w-[22px] rounded-b-[2px] bg-accent opacity-55"
-        style={{ height: 2 + Math.round(cell.cost * 16) }}
+        style={{ height: 2 + Math.round(cell.weight * 16) }}
       />
     </button>
   </Tooltip>

@@ -16,7 +16,7 @@ type IterationsTableProps = {
 }
 
 const columns =
-  'grid grid-cols-[28px_42px_minmax(0,1fr)_44px_92px_52px_62px] items-center gap-x-3 px-3.5 max-md:grid-cols-[34px_minmax(0,1fr)_64px]'
+  'grid grid-cols-[28px_42px_minmax(0,1fr)_44px_92px_52px_62px] items-center gap-x-3 px-3.5 max-md:grid-cols-[34px_minmax(0,1fr)_64px] xl:max-2xl:grid-cols-[28px_42px_minmax(0,1fr)_44px_52px_62px]'
 
 /** One receipt per line, newest first. */
 export function IterationsTable({ iterations, chosen, onChoose }: IterationsTableProps) {
@@ -36,7 +36,11 @@ export function IterationsTable({ iterations, chosen, onChoose }: IterationsTabl
         className={classes(columns, 'sticky top-0 z-10 h-8 border-b border-line bg-panel text-sm text-dim')}
       >
         {['#', 'mode', 'what', 'checks', 'in / out', 'cost', 'time'].map((name) => (
-          <span key={name} role="columnheader" className={hidden.has(name) ? 'max-md:hidden' : undefined}>
+          <span
+            key={name}
+            role="columnheader"
+            className={classes(hiddenOnPhones.has(name) && 'max-md:hidden', name === 'in / out' && hiddenTokens)}
+          >
             {name}
           </span>
         ))}
@@ -63,7 +67,10 @@ export function IterationsTable({ iterations, chosen, onChoose }: IterationsTabl
 
 const modes = { planning: 'plan', executing: 'exec', reflecting: 'reflect' } as const
 
-const hidden = new Set(['mode', 'checks', 'in / out', 'time'])
+/** Beside two columns of cards there is not enough room for what happened and for tokens. */
+const hiddenTokens = 'xl:max-2xl:hidden'
+
+const hiddenOnPhones = new Set(['mode', 'checks', 'in / out', 'time'])
 
 function IterationLine({
   record,
@@ -94,7 +101,7 @@ function IterationLine({
       <span role="cell" className="max-md:hidden">
         {checks.length > 0 && `${checks.filter(({ passed }) => passed).length}/${checks.length}`}
       </span>
-      <span role="cell" className="text-sm text-dim max-md:hidden">
+      <span role="cell" className={classes('text-sm text-dim max-md:hidden', hiddenTokens)}>
         {formatCount(usage.inputTokens + usage.cacheReadTokens)} / {formatCount(usage.outputTokens)}
       </span>
       <span role="cell">{formatUsd(record.costUsd)}</span>

@@ -139,7 +139,7 @@ function ClaimButtons({ sprint, record }: Omit<ProofCardProps, 'mayWrite'>) {
           key={option}
           kind={option === question.default ? 'primary' : 'plain'}
           disabled={answer.busy}
-          onClick={() => answer.run({ sprintId: sprint.id, answer: option })}
+          onClick={() => answer.run({ sprintId: sprint.id, questionId: question.id, answer: option })}
         >
           {option}
         </Button>

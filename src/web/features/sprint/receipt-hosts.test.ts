@@ -1,10 +1,14 @@
 import { expect, it } from 'vitest'
 import { listHostLines } from './receipt-hosts.ts'
 
-it('lists the hosts that the agent reached and those that Ralph refused', () => {
-  expect(listHostLines({ hosts: { allowed: ['a.test:443', 'b.test:80'], refused: ['evil.test:443'] } })).toEqual([
+it('lists the hosts that the agent reached, and each one that Ralph refused with the setting that allows it', () => {
+  const refused = ['evil.test:443', 'db.test:5432']
+  expect(
+    listHostLines({ hosts: { allowed: ['a.test:443', 'b.test:80'], refused, private: ['db.test:5432'] } }),
+  ).toEqual([
     { name: 'hosts reached', text: 'a.test:443, b.test:80' },
-    { name: 'hosts refused', text: 'evil.test:443' },
+    { name: 'refused host', text: 'evil.test:443', setting: 'network: {allow: ["evil.test"]}' },
+    { name: 'refused host', text: 'db.test:5432', setting: 'network: {private: ["db.test:5432"]}' },
   ])
 })
 

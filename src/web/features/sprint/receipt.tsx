@@ -3,7 +3,7 @@ import type { HookTask, IterationRecord } from '../../../contract/progress.ts'
 import { formatCount } from '../../../words/counts.ts'
 import { formatDurationShort } from '../../../words/durations.ts'
 import { formatUsd } from '../../../words/money.ts'
-import { programName } from '../../../words/status.ts'
+import { describeProgram } from '../../../words/status.ts'
 import { listHostLines } from './receipt-hosts.ts'
 
 type ReceiptProps = { readonly record: IterationRecord; readonly hooks: readonly HookTask[] }
@@ -24,18 +24,21 @@ export function Receipt({ record, hooks }: ReceiptProps) {
       </ReceiptLine>
       <ReceiptLine name="time">{formatDurationShort(record.endedAt - record.startedAt)}</ReceiptLine>
       {record.attempts > 1 && <ReceiptLine name="attempts">{record.attempts}</ReceiptLine>}
-      {record.agent !== undefined && (
-        <ReceiptLine name="by">{[programName(record.agent), record.model].filter(Boolean).join(' · ')}</ReceiptLine>
-      )}
+      {record.agent !== undefined && <ReceiptLine name="by">{describeProgram(record.agent, record.model)}</ReceiptLine>}
       {record.review && <ReceiptLine name="review">{record.review.passed ? 'passed' : 'refused'}</ReceiptLine>}
       {hooks.length > 0 && (
         <ReceiptLine name="hooks">
           {hooks.map(({ hookId, status }) => `${hookId} ${marks[status]}`).join(' · ')}
         </ReceiptLine>
       )}
-      {listHostLines(record).map(({ name, text }) => (
-        <ReceiptLine key={name} name={name}>
-          <span className={name === 'hosts refused' ? 'text-warn' : undefined}>{text}</span>
+      {listHostLines(record).map(({ name, text, setting }) => (
+        <ReceiptLine key={`${name} ${text}`} name={name}>
+          <span className={setting === undefined ? undefined : 'text-warn'}>{text}</span>
+          {setting !== undefined && (
+            <span className="block text-dim">
+              to allow it: <code className="font-mono text-sm">{setting}</code>
+            </span>
+          )}
         </ReceiptLine>
       ))}
       {record.checkpoint !== undefined && (

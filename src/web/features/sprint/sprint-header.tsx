@@ -5,15 +5,16 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useNow } from '../../ui/now.ts'
 import { UsageBar } from '../../ui/bar.tsx'
-import { DiffSize } from '../../ui/diff-size.tsx'
+import { DiffSize } from '../../ui/diff-lines.tsx'
 import { Dot } from '../../ui/dot.tsx'
 import { Ago } from '../../ui/moment.tsx'
+import { Separated } from '../../ui/one-line.tsx'
 import { textClasses } from '../../words/tone.ts'
 import { formatCap, formatUsd } from '../../../words/money.ts'
 import { formatCount } from '../../../words/counts.ts'
 import { formatDurationShort, formatAge } from '../../../words/durations.ts'
 import { formatTimeOfDay } from '../../words/time-of-day.ts'
-import { programName } from '../../../words/status.ts'
+import { describeProgram } from '../../../words/status.ts'
 import { describeSprintState } from '../../../words/sprint-state.ts'
 import { resumable } from './sprint-actions.tsx'
 
@@ -56,18 +57,24 @@ function SprintStateLine({ sprint, row }: { sprint: FleetSprint; row: FleetRow |
   const state = describeSprintState(summary)
   const unknown = row !== undefined && !row.machine.reachable && state.live
   return (
-    <p className="flex flex-wrap items-center gap-x-1.5">
-      <Dot tone={unknown ? 'bad' : state.tone} live={state.live && !unknown} />
-      <span className="font-semibold">{unknown ? `Unknown: ${row.machine.name} is not responding` : state.label}</span>
-      {state.doing !== undefined && <span>· {state.doing}</span>}
-      {state.iteration !== undefined && <span>· {state.iteration}</span>}
-      {lastEventAt !== undefined && (
-        <span className="text-dim">
-          · last event <Ago at={lastEventAt} />
+    <div className="flex gap-1.5">
+      <span className="flex h-5 items-center">
+        <Dot tone={unknown ? 'bad' : state.tone} live={state.live && !unknown} />
+      </span>
+      <Separated className="min-w-0">
+        <span className="font-semibold">
+          {unknown ? `Unknown: ${row.machine.name} is not responding` : state.label}
         </span>
-      )}
-      <NextLine sprint={sprint} summary={summary} />
-    </p>
+        {state.doing !== undefined && <span>{state.doing}</span>}
+        {state.iteration !== undefined && <span>{state.iteration}</span>}
+        {lastEventAt !== undefined && (
+          <span className="text-dim">
+            last event <Ago at={lastEventAt} />
+          </span>
+        )}
+        <NextLine sprint={sprint} summary={summary} />
+      </Separated>
+    </div>
   )
 }
 
@@ -79,24 +86,24 @@ function NextLine({ sprint: { progress, observed }, summary }: { sprint: FleetSp
     const verb = progress.stopRequested.as === 'paused' ? 'pausing' : 'stopping'
     return (
       <span className={textClasses.warn}>
-        · {verb} after this {progress.stopRequested.when}
+        {verb} after this {progress.stopRequested.when}
       </span>
     )
   }
   if (parked)
     return (
       <span className={textClasses.warn}>
-        · {parked.reason}, resumes {formatTimeOfDay(parked.until, now)} in {formatAge(parked.until - now)}
+        {parked.reason}, resumes {formatTimeOfDay(parked.until, now)} in {formatAge(parked.until - now)}
       </span>
     )
   if (observed && resumable.has(status))
     return (
       <span className="text-dim">
-        · started in a terminal; resume it there with <code className="font-mono text-sm">ralph resume</code>
+        started in a terminal; resume it there with <code className="font-mono text-sm">ralph resume</code>
       </span>
     )
-  if (reason !== undefined) return <span className="text-dim">· {reason}</span>
-  if (observed) return <span className="text-dim">· started in a terminal</span>
+  if (reason !== undefined) return <span className="text-dim">{reason}</span>
+  if (observed) return <span className="text-dim">started in a terminal</span>
   return null
 }
 
@@ -109,9 +116,7 @@ function SprintFacts({ sprint, row }: { sprint: FleetSprint; row: FleetRow | und
   return (
     <div className="flex flex-wrap items-center gap-x-4 gap-y-0.5 text-dim">
       <span>
-        {[programName(progress.agent?.[0] ?? row?.agent.program ?? ''), progress.model ?? row?.agent.model]
-          .filter(Boolean)
-          .join(' · ')}
+        {describeProgram(progress.agent?.[0] ?? row?.agent.program ?? '', progress.model ?? row?.agent.model)}
       </span>
       {row && (
         <Link

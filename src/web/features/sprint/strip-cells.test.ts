@@ -36,11 +36,18 @@ it('shows a wait for a usage limit as a gap with an end', () => {
   expect(describeCells([], { progress }, 0)).toEqual(['limit · 38 min'])
 })
 
+it('scales the time if nothing has a cost, as with an agent that reports none', () => {
+  const free = [iteration(1, 0, { costUsd: null }), iteration(2, 5, { costUsd: 0 })]
+  const live = [buildLive({ number: 3, startedAt: 10 * minute })]
+  const cells = createStripCells(free, { progress: buildProgress({ live }) }, 20 * minute)
+  expect(cells.map((cell) => cell.kind === 'iteration' && cell.weight)).toEqual([0.5, 0.5, 1])
+})
+
 it('scales the cost to the most expensive iteration', () => {
   const cells = createStripCells(
     [iteration(1, 0, { costUsd: 0.5 }), iteration(2, 5, { costUsd: 2 }), iteration(3, 10, { costUsd: null })],
     { progress: buildProgress() },
     0,
   )
-  expect(cells.map((cell) => cell.kind === 'iteration' && cell.cost)).toEqual([0.25, 1, 0])
+  expect(cells.map((cell) => cell.kind === 'iteration' && cell.weight)).toEqual([0.25, 1, 0])
 })

@@ -11,8 +11,8 @@ export type StripCell =
       readonly number: number
       readonly seen: VerdictBadge
       readonly caption: string
-      /** Relative to the most expensive iteration shown: 0 to 1. */
-      readonly cost: number
+      /** Its cost, or its time if no iteration has a cost, relative to the largest one shown: 0 to 1. */
+      readonly weight: number
       readonly record: IterationRecord | undefined
       readonly live: LiveIteration | undefined
       readonly sentence: string
@@ -29,19 +29,15 @@ export function createStripCells(
   { progress }: Pick<FleetSprint, 'progress'>,
   now: number,
 ): StripCell[] {
-  const dearest = Math.max(
-    0.01,
-    ...iterations.map(({ costUsd }) => costUsd ?? 0),
-    ...progress.live.map(({ costUsd }) => costUsd ?? 0),
-  )
+  const weigh = createScale([...iterations, ...progress.live], now)
   const cells: StripCell[] = []
   let before: IterationRecord | undefined
   for (const record of iterations) {
-    cells.push(...gapCell(before, record.startedAt), iterationCell(record, dearest))
+    cells.push(...gapCell(before, record.startedAt), iterationCell(record, weigh(record)))
     before = record
   }
   for (const live of progress.live.filter(({ number }) => number > (before?.number ?? 0)))
-    cells.push(...gapCell(before, live.startedAt), liveIterationCell(progress.status, live, dearest))
+    cells.push(...gapCell(before, live.startedAt), liveIterationCell(progress.status, live, weigh(live)))
   const { parked } = summarizeSprint(progress)
   if (parked)
     cells.push({
@@ -53,18 +49,28 @@ export function createStripCells(
   return cells
 }
 
-const iterationCell = (record: IterationRecord, dearest: number): StripCell => ({
+type WeightParts = Pick<IterationRecord, 'startedAt' | 'costUsd'> & { readonly endedAt?: number }
+
+function createScale(all: readonly WeightParts[], now: number): (each: WeightParts) => number {
+  const readCost = ({ costUsd }: WeightParts): number => costUsd ?? 0
+  const readTime = ({ startedAt, endedAt = now }: WeightParts): number => Math.max(0, endedAt - startedAt)
+  const read = all.some((each) => readCost(each) > 0) ? readCost : readTime
+  const largest = Math.max(Number.EPSILON, ...all.map(read))
+  return (each) => read(each) / largest
+}
+
+const iterationCell = (record: IterationRecord, weight: number): StripCell => ({
   kind: 'iteration',
   number: record.number,
   seen: verdictBadge(record),
   caption: [record.number, shortMode[record.mode]].filter((part) => part !== '').join(' '),
-  cost: (record.costUsd ?? 0) / dearest,
+  weight,
   record,
   live: undefined,
   sentence: `Iteration ${record.number} ${describeVerdict(record)}, ${formatDurationShort(record.endedAt - record.startedAt)}`,
 })
 
-function liveIterationCell(status: SprintStatus, live: LiveIteration, dearest: number): StripCell {
+function liveIterationCell(status: SprintStatus, live: LiveIteration, weight: number): StripCell {
   const seen = iterationBadge(status, { verdict: judgeLive(status, live), changed: live.changed })
   const doing = seen.sign === 'now' ? `is running: ${stageWords[live.stage]}` : seen.words
   return {
@@ -72,7 +78,7 @@ function liveIterationCell(status: SprintStatus, live: LiveIteration, dearest: n
     number: live.number,
     seen,
     caption: [live.number, shortMode[live.mode]].filter((part) => part !== '').join(' '),
-    cost: (live.costUsd ?? 0) / dearest,
+    weight,
     record: undefined,
     live,
     sentence: `Iteration ${live.number} ${doing}`,

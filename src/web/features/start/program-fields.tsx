@@ -70,7 +70,7 @@ function PreflightLines({
   machine: string
 }) {
   const now = useNow()
-  const problem = program.problem ?? (program.loggedIn === 'no' ? 'not logged in' : undefined)
+  const problem = program.problem ?? (program.loggedIn === 'no' ? 'not signed in' : undefined)
   return (
     <>
       <PreflightLine bad={problem !== undefined}>

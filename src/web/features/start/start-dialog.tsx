@@ -30,8 +30,8 @@ import { WhereFields } from './where-fields.tsx'
 
 /** `agentId`: an agent, `any`, or undefined when it is closed. */
 export function StartDialog({ agentId, onClose }: { agentId: string | undefined; onClose: () => void }) {
-  const [initialAgentId, setWanted] = useState(agentId ?? 'any')
-  if (agentId !== undefined && agentId !== initialAgentId) setWanted(agentId)
+  const [initialAgentId, setInitialAgentId] = useState(agentId ?? 'any')
+  if (agentId !== undefined && agentId !== initialAgentId) setInitialAgentId(agentId)
   return (
     <Dialog
       open={agentId !== undefined}
@@ -110,7 +110,7 @@ function StartForm({ initialAgentId, onClose }: { initialAgentId: string; onClos
         <LimitsFields draft={draft} change={change} problems={shown} />
       </DialogBody>
       <DialogFoot>
-        <p className="min-w-0 flex-1 basis-60 text-sm text-dim">
+        <p className="min-w-0 basis-full text-sm text-dim">
           {words ?? 'No history of this agent yet, so no estimate.'}
         </p>
         <StartButton words={describeStart(draft, busy, place)} draft={draft} busy={start.busy} onClick={submit} />
@@ -134,7 +134,7 @@ const StartButton = ({ words, draft, busy, onClick }: StartButtonProps) => (
     kind="primary"
     disabled={busy}
     onClick={onClick}
-    className="h-auto max-w-full min-w-0 shrink flex-col items-start gap-0 py-1 text-start wrap-anywhere whitespace-normal!"
+    className="h-auto max-w-full min-w-0 flex-1 flex-col gap-0 py-1.5 text-center wrap-anywhere whitespace-normal!"
   >
     <span>{words}</span>
     <span className="text-sm font-normal">{describeStartLimits(draft)}</span>

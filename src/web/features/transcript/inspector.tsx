@@ -2,8 +2,8 @@ import { useState } from 'react'
 import { api, describeError } from '../../data/api.ts'
 import { Tag } from '../../ui/badge.tsx'
 import { Button, IconButton } from '../../ui/button.tsx'
-import { DiffLines } from '../../ui/diff-lines.tsx'
-import { DiffSize } from '../../ui/diff-size.tsx'
+import { DiffLines, DiffSize } from '../../ui/diff-lines.tsx'
+import { PathText } from '../../ui/one-line.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { classes } from '../../ui/classes.ts'
 import { countDiffLines } from '../../words/line-diff.ts'
@@ -22,9 +22,7 @@ export function CallInspector({ sprintId, call, onClose }: InspectorProps) {
     <>
       <div className="flex min-h-10 items-center gap-2 border-b border-line py-1 pr-1.5 pl-3.5">
         <Tag>{isShell(call.name) ? '$' : call.name}</Tag>
-        <span className="min-w-0 flex-1 truncate font-mono text-sm" title={call.argument}>
-          {call.argument}
-        </span>
+        <PathText text={call.argument ?? ''} className="min-w-0 flex-1" />
         {changes && <DiffSize {...countDiffLines(changes)} />}
         <IconButton label="Close" onClick={onClose}>
           <X aria-hidden className="size-4" />

@@ -95,14 +95,14 @@ const jumpIntervalMs = 60
 
 /** Any event by its place, like the thumb of a scroll bar over the whole transcript. */
 function Scrubber({ at, last, onJump }: { at: number | undefined; last: number; onJump: JumpBarProps['onJump'] }) {
-  const [target, setWanted] = useState<number>()
+  const [target, setTarget] = useState<number>()
   const jumpedAt = useRef(0)
   useEffect(() => {
     if (target === undefined) return undefined
     const jump = (): void => {
       jumpedAt.current = performance.now()
       onJump(target >= last ? undefined : target)
-      setWanted(undefined)
+      setTarget(undefined)
     }
     const wait = window.setTimeout(jump, Math.max(0, jumpedAt.current + jumpIntervalMs - performance.now()))
     return () => window.clearTimeout(wait)
@@ -117,7 +117,7 @@ function Scrubber({ at, last, onJump }: { at: number | undefined; last: number; 
         min={0}
         max={last}
         value={value}
-        onChange={(event) => setWanted(Number(event.target.value))}
+        onChange={(event) => setTarget(Number(event.target.value))}
         className="h-1 min-w-0 flex-1 accent-accent"
       />
       <span className="whitespace-nowrap text-faint">

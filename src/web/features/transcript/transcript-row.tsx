@@ -1,9 +1,10 @@
 import { memo } from 'react'
 import { Tag } from '../../ui/badge.tsx'
 import { classes } from '../../ui/classes.ts'
-import { DiffSize } from '../../ui/diff-size.tsx'
+import { DiffSize } from '../../ui/diff-lines.tsx'
 import { Dot } from '../../ui/dot.tsx'
 import { MarkdownText } from '../../ui/markdown.tsx'
+import { PathText } from '../../ui/one-line.tsx'
 import { groundClasses, textClasses } from '../../words/tone.ts'
 import { countDiffLines } from '../../words/line-diff.ts'
 import { formatDurationShort, formatStopwatch } from '../../../words/durations.ts'
@@ -47,7 +48,8 @@ export const TranscriptRow = memo(({ row, selected, onSelect }: TranscriptRowPro
     case 'iteration':
       return (
         <div className="flex items-baseline gap-2 border-b border-line bg-sunken px-3.5 py-2 text-sm font-semibold">
-          Iteration {row.event.iteration} <span className="font-normal text-dim">{row.event.mode}</span>
+          <span className="whitespace-nowrap">Iteration {row.event.iteration}</span>
+          <span className="font-normal text-dim">{row.event.mode}</span>
           {row.event.stepPrompt !== undefined && (
             <span className="truncate font-normal text-dim">{row.event.stepPrompt}</span>
           )}
@@ -87,7 +89,11 @@ function CallRow({
       <RowTime row={row} />
       <span className="flex min-w-0 items-center gap-1.5">
         <Tag>{isShell(call.name) ? '$' : call.name}</Tag>
-        <span className="truncate font-mono text-sm">{isShell(call.name) ? shellCommand(call) : call.argument}</span>
+        {isShell(call.name) ? (
+          <span className="truncate font-mono text-sm">{shellCommand(call)}</span>
+        ) : (
+          <PathText text={call.argument ?? ''} />
+        )}
       </span>
       <CallEnd call={call} />
     </button>
