@@ -37,6 +37,7 @@ describe('the voice check', () => {
     ['const open = (given: Options) => given.path', 'name is a bare participle'],
     ['  const rowsOf = (name: string) => []', 'name ends in Of'],
     ['type Request = { readonly id: string }', 'name shadows a global'],
+    ["  const [search, setWanted] = useState('')", 'setter is not named after its state'],
   ])('refuses %j', (text, rule) => {
     expect(rulesFor(text)).toContain(rule)
   })
@@ -54,6 +55,7 @@ describe('the voice check', () => {
       '// The caller retries at most five times.',
       'export function readState() {}',
       "const text = 'somebody'",
+      'const [isOpen, setIsOpen] = useState(false)',
       "const fact = { type: 'told', at }",
       'const run = ({ asked }: PromptRequest) => asked.kind',
       "expect(reply).toEqual({ told: 'hurry', now: false })",
@@ -170,6 +172,7 @@ describe('a walk', () => {
     }
     expect(verify('a.ts first\n  a.ts second\n    b.ts third', sources)).toEqual([])
     expect(verify('a.ts first\n  b.ts third', sources)).toEqual(['first (a.ts) does not contain "third("'])
+    expect(verify('a.ts first\n  b.ts third via second(', sources)).toEqual(['third leaves out second (a.ts)'])
     expect(verify('a.ts first\n  a.ts fourth', sources)).toEqual(['a.ts has no function fourth'])
   })
 })

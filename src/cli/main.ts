@@ -45,6 +45,14 @@ function overviewLines(): string[] {
   ]
 }
 
+async function completeHint(error: unknown): Promise<unknown> {
+  if (!(error instanceof RalphError) || !error.hint?.includes('<sprint>')) return error
+  const { nameSprintInHint } = await import('./sprint/name-in-hint.ts')
+  const [name = '', ...rest] = args
+  const command = Object.hasOwn(commands, name) ? await commands[name]?.load() : undefined
+  return nameSprintInHint(error, { args: rest, options: command?.about.options ?? {} }, processIo)
+}
+
 /** Formats an error on one line: place, code, message, hint. */
 function reportCliError(error: unknown): number {
   const known =
@@ -70,6 +78,7 @@ handleOutputErrors((error) => {
   process.exitCode ||= exitCode
 })
 
-void runCli(process.argv.slice(2))
-  .catch(reportCliError)
+const args = process.argv.slice(2)
+void runCli(args)
+  .catch(async (error: unknown) => reportCliError(await completeHint(error)))
   .then((exitCode) => (process.exitCode = exitCode || process.exitCode))

@@ -85,6 +85,11 @@ describe('SPRINT.yaml', () => {
     ],
     ['a duration without a unit', `${items('{prompt: a}')}timeouts: {idle: 30}\n`, 'INVALID_FIELD SPRINT.yaml:3:18'],
     [
+      'a URL instead of a host',
+      `${items('{prompt: a}')}network: {allow: [a.example, "https://b.example"]}\n`,
+      'INVALID_FIELD SPRINT.yaml:3:30',
+    ],
+    [
       'an unknown retry category',
       `${items('{prompt: a}')}retry: {retryOn: [luck]}\n`,
       'INVALID_FIELD SPRINT.yaml:3:19',

@@ -47,6 +47,10 @@ export const SprintStatus = z.enum([
 export type SprintStatus = z.infer<typeof SprintStatus>
 
 export const SprintMode = z.enum(['standard', 'ralph'])
+export type SprintMode = z.infer<typeof SprintMode>
+/** How the agent signals the end. Only the fleet starts sprints with notes. */
+export const SprintProtocol = z.enum(['notes', 'report', 'classic'])
+export type SprintProtocol = z.infer<typeof SprintProtocol>
 
 export const Mode = z.enum(['planning', 'executing', 'reflecting'])
 export type Mode = z.infer<typeof Mode>
@@ -236,12 +240,9 @@ export const Progress = fileObject({
   blockedAt: Timestamp.optional().describe('Standard mode: time of that failure'),
   breakpointPhaseId: Id.optional().describe('Standard mode: phase whose breakpoint paused the sprint'),
   mode: SprintMode.describe('Goal-driven or phases'),
-  protocol: z
-    .enum(['notes', 'report', 'classic'])
-    .optional()
-    .describe(
-      'How the agent signals the end: `report` (default), `notes` with a lock file, or `classic` with `RALPH_COMPLETE:`',
-    ),
+  protocol: SprintProtocol.optional().describe(
+    'How the agent signals the end: `report` (default), `notes` with a lock file, or `classic` with `RALPH_COMPLETE:`',
+  ),
   report: z.literal('optional').optional().describe('Standard mode: a phase may end without a report'),
   goal: z.string().describe('What to achieve'),
   ralph: RalphState.describe('State of the goal-driven loop'),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { fileObject, nonEmptyText } from './file-object.ts'
 import { cleanupModes, Phase } from './phases.ts'
-import { SprintMode } from './progress.ts'
+import { SprintMode, SprintProtocol } from './progress.ts'
 import { Hook, settings } from './settings.ts'
 
 const WorkflowWorktree = fileObject({
@@ -17,8 +17,7 @@ export const Workflow = fileObject({
   description: z.string().optional().describe('When to use it'),
   schemaVersion: z.union([z.string(), z.number()]).optional().describe('Version of the file format; "2.0"'),
   mode: SprintMode.optional().describe('ralph: goal-driven; standard: phases (the default)'),
-  protocol: z
-    .enum(['report', 'classic'])
+  protocol: SprintProtocol.exclude(['notes'])
     .optional()
     .describe('Ralph mode: report (default): a JSON report; classic: PROGRESS.yaml by yq, and RALPH_COMPLETE'),
   report: z

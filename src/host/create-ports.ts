@@ -40,7 +40,7 @@ export type ProverWiring = {
 
 type ChosenAgent = { readonly driver: Driver; readonly model: string | undefined }
 
-export type PortOptions = Pick<Ports, 'store' | 'limits' | 'hookSlots' | 'observe' | 'lock'> & {
+export type PortOptions = Pick<Ports, 'store' | 'limits' | 'hookSlots' | 'observe' | 'drained' | 'lock'> & {
   readonly sprintDir: string
   readonly sprintId: string
   readonly project: string
@@ -101,7 +101,7 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
     ...(options.createProver && { prover: options.createProver((text) => redactor()(text)) }),
     cleanWorktree: async () => worktree && removeWorktree({ project, worktree }),
     limits: options.limits,
-    notes: () => readLearnings(sprintDir, redactor()),
+    notes: () => readLearnings(sprintDir, redactor),
     sharedContext: async () => readPlainText(sharedContextPath(sprintDir)),
     ...(lock && { lock }),
     hookSlots: options.hookSlots,
@@ -110,6 +110,7 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
     disk: (options.createDisk ?? createDiskPort)(sprintDir),
     random: Math.random,
     observe: options.observe,
+    drained: options.drained,
   }
 }
 

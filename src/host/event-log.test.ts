@@ -33,6 +33,17 @@ describe('the event log', () => {
     await third.close()
   })
 
+  it('asks to pause when many events wait, until they are written', async () => {
+    const log = await EventLog.open(createTestFolder())
+    for (let n = 1; n <= 1000; n++) addText(log, 'y')
+    expect(log.drained()).toBeUndefined()
+    addText(log, 'y')
+    await log.drained()
+    expect(log.lastSeq()).toBe(1001)
+    expect(log.drained()).toBeUndefined()
+    await log.close()
+  })
+
   it('truncates long output and says where the rest is', async () => {
     const log = await EventLog.open(createTestFolder())
     const output = `begin${'x'.repeat(100_000)}end`

@@ -1,5 +1,5 @@
 import type { LoggedEvent, SprintEvent } from '../contract/events.ts'
-import { noop, serialize } from '../platform/async.ts'
+import { noop, serialize, yieldToEvents } from '../platform/async.ts'
 import type { SyncMode } from '../platform/files/append-file.ts'
 import { exists, createFolder, removeFile } from '../platform/files/files.ts'
 import { openLog, readLog, type LogFile } from '../platform/files/log-file.ts'
@@ -35,6 +35,8 @@ type EventLogOptions = {
 const segmentBytes = 2 * 1024 * 1024
 const keptSegments = 16
 const keptInMemory = 2000
+/** Events that may wait for the disk before the reader of an agent pauses. */
+const maxWaiting = 1000
 
 /**
  * What observers see of a sprint in a terminal, or of an agent in the fleet, written to disk before anyone reads it; `seq` grows
@@ -48,6 +50,7 @@ export class EventLog {
   /** Empty until this process has a listener. */
   #recent: LoggedEvent[] = []
   #waiting: EventRecord[] = []
+  #flushing: Promise<void> | undefined
   #seq: number
   #durable: number
   #lastAt: number | undefined
@@ -66,14 +69,19 @@ export class EventLog {
     return new EventLog(segments, await segments.readLast())
   }
 
-  /** Does not wait for the write. */
+  /** Does not wait for the write, which follows once the process is idle: events of one moment share it. */
   add(added: NewLogEvent): void {
     const n = this.#counter.count(added)
     if (n === 'again') return
     const event = toLoggedEvent(added, ++this.#seq)
     this.#lastAt = event.at
     this.#waiting.push({ event, attempt: added.attempt, n, rev: added.rev })
-    void this.#enqueue(() => this.#flush()).catch(noop)
+    this.#flushing ??= this.#enqueue(() => yieldToEvents().then(() => this.#flush())).catch(noop)
+  }
+
+  /** Resolves when waiting events are written; undefined if few wait. An agent that prints faster than the disk accepts events is read slower. */
+  drained(): Promise<void> | undefined {
+    return this.#waiting.length > maxWaiting ? this.#flushing : undefined
   }
 
   /** The events after a number, oldest first, up to a limit. Only events on disk. */
@@ -110,6 +118,7 @@ export class EventLog {
   async #flush(): Promise<void> {
     const batch = this.#waiting
     this.#waiting = []
+    this.#flushing = undefined
     const last = batch.at(-1)
     if (!last) return
     await this.#segments.append(batch)

@@ -1,4 +1,5 @@
 import type { SprintEvent } from '../contract/events.ts'
+import type { Ports } from '../runtime/ports.ts'
 import type { SprintStore } from '../storage/sprint/sprint-store.ts'
 import { sprintEventsFolder } from '../storage/state/sprint-folder.ts'
 import { EventLog } from './event-log.ts'
@@ -8,6 +9,7 @@ const firstSeqOfOldSprint = 1_000_001
 
 export interface SprintEvents {
   readonly record: (event: SprintEvent) => void
+  readonly drained: NonNullable<Ports['drained']>
   /** Resolves when all events are written. */
   readonly close: () => Promise<void>
 }
@@ -31,6 +33,7 @@ export async function openSprintEvents({ sprintDir, store, now }: SprintEventsOp
       // The journal has the whole history.
       log.forget(log.lastSeq())
     },
+    drained: () => log.drained(),
     close: () => log.close(),
   }
 }

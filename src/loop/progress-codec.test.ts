@@ -4,19 +4,25 @@ import { buildProgress, buildSteps, frozen } from '../../test/support/builders.t
 import { buildPhase, buildStandard } from '../../test/support/phases.ts'
 import { Progress } from '../contract/progress.ts'
 import { fromProgress, toProgress } from './progress-codec.ts'
+import { classicWay } from './ways/classic/classic-way.ts'
+import { goalWay } from './ways/goal/goal-way.ts'
+import { notesWay } from './ways/notes/notes-way.ts'
+import { phasesWay } from './ways/phases/phases-way.ts'
+import { getWay } from './ways/registry.ts'
 
 const fields = Object.keys(z.toJSONSchema(Progress, { io: 'input', unrepresentable: 'any' }).properties ?? {}).map(
   (name) => name.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase()),
 )
 
 it.each([
-  ['goal', buildProgress({ dynamicSteps: buildSteps('alpha'), protocol: 'report' })],
-  ['notes', buildProgress({ protocol: 'notes' })],
-  ['phases', buildStandard([buildPhase('a')])],
-])('converts a sprint with the way %s to its flat form and back without a difference', (kind, progress) => {
+  ['goal', goalWay, buildProgress({ dynamicSteps: buildSteps('alpha'), protocol: 'report' })],
+  ['classic', classicWay, buildProgress({ protocol: 'classic' })],
+  ['notes', notesWay, buildProgress({ protocol: 'notes' })],
+  ['phases', phasesWay, buildStandard([buildPhase('a')])],
+])('converts a sprint with the way %s to its flat form and back without a difference', (_name, way, progress) => {
   const sprint = fromProgress(frozen(progress))
 
-  expect(sprint.way.kind).toBe(kind)
+  expect(getWay(sprint)).toBe(way)
   expect(toProgress(sprint)).toStrictEqual(progress)
 })
 

@@ -1,5 +1,4 @@
 import { schemaVersion, type Progress } from '../contract/progress.ts'
-import { wayKind } from '../contract/way.ts'
 import {
   historyFields,
   inboxFields,
@@ -9,9 +8,22 @@ import {
   type Sprint,
   type WayState,
 } from './core/sprint.ts'
+import { getWay } from './ways/registry.ts'
 
-/** Reads the flat form of a sprint. Copies references only: its cost does not depend on the size of the sprint. */
+/** Neither form ever changes, and an iteration reads the same progress several times. */
+const sprints = new WeakMap<Progress, Sprint>()
+
+/** Reads the flat form of a sprint. */
 export function fromProgress(progress: Progress): Sprint {
+  const known = sprints.get(progress)
+  if (known) return known
+  const sprint = readSprint(progress)
+  sprints.set(progress, sprint)
+  return sprint
+}
+
+/** Copies references only: its cost does not depend on the size of the sprint. */
+function readSprint(progress: Progress): Sprint {
   const { sprintId: id, rev, live, status, reason, parked, humanNeeded: question, stats } = progress
   return {
     id,
@@ -33,7 +45,7 @@ export function fromProgress(progress: Progress): Sprint {
 /** Returns the flat form of a sprint: PROGRESS.yaml, snapshots of the journal, rows of the database, the API. */
 export function toProgress(sprint: Sprint): Progress {
   const { id: sprintId, rev, plan, way, run, live, status, reason, parked, question, inbox, history, stats } = sprint
-  const { kind: _kind, concurrent: _concurrent, ...wayState } = way
+  const { concurrent: _concurrent, ...wayState } = way
   return {
     schemaVersion,
     rev,
@@ -53,9 +65,8 @@ export function toProgress(sprint: Sprint): Progress {
 }
 
 function readWay(progress: Progress): WayState {
-  const fields = pickFields(progress, wayFields)
-  const kind = wayKind(progress)
-  return kind === 'phases' ? { kind, concurrent: true, ...fields } : { kind, concurrent: false, ...fields }
+  const way = pickFields(progress, wayFields)
+  return { concurrent: getWay({ way }).concurrent, ...way }
 }
 
 function readRun(progress: Progress): RunState | undefined {

@@ -68,6 +68,23 @@ it('gives up when the signal aborts', async () => {
 })
 
 it.each([
+  ['the work succeeds', async () => {}],
+  ['the work fails', () => Promise.reject(new Error('broken'))],
+  ['the run is stopped', undefined],
+])('no longer shows the pause once %s', async (_, work) => {
+  const abort = new AbortController()
+  const { ports } = createTestDisk(work ? 1 : 1000)
+  const shown: (string | undefined)[] = []
+  const showing: Ports = {
+    ...ports,
+    clock: { now: () => 0, waitUntil: async () => void (work ?? abort.abort()) },
+    store: { save: async () => {}, showWaiting: async (reason) => void shown.push(reason) },
+  }
+  await retryOnDiskFull(work ?? (async () => {}), showing, abort.signal).catch(() => {})
+  expect(shown).toEqual(['paused: disk-full: 1 MB free', undefined])
+})
+
+it.each([
   [full(), true],
   [Object.assign(new Error('x'), { code: 'ENOSPC' }), true],
   [Object.assign(new Error('x'), { code: 'EDQUOT' }), true],

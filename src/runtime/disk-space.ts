@@ -17,7 +17,7 @@ export const rethrowDiskFull =
 
 type AbortedWork = { readonly aborted: true }
 
-type DiskSpacePorts = Pick<Ports, 'disk' | 'clock' | 'observe'>
+type DiskSpacePorts = Pick<Ports, 'disk' | 'clock' | 'observe'> & Partial<Pick<Ports, 'store'>>
 
 /**
  * Runs work that needs disk space. Waits while there is too little, and runs the work again if the disk fills up in the middle.
@@ -29,6 +29,19 @@ export async function retryOnDiskFull<T>(
   signal: AbortSignal,
 ): Promise<T | AbortedWork> {
   const reporter = createPauseReporter(ports)
+  try {
+    return await retry(work, ports, reporter, signal)
+  } finally {
+    reporter.end()
+  }
+}
+
+async function retry<T>(
+  work: () => Promise<T>,
+  ports: DiskSpacePorts,
+  reporter: PauseReporter,
+  signal: AbortSignal,
+): Promise<T | AbortedWork> {
   for (;;) {
     const shortageReason = await readShortage(ports)
     try {
@@ -79,17 +92,30 @@ export function createDiskFullSafeStore(ports: Ports) {
 const readShortage = (ports: DiskSpacePorts): Promise<string | undefined> =>
   ports.disk?.shortage().catch(() => undefined) ?? Promise.resolve(undefined)
 
+type PauseReporter = {
+  readonly pause: (why: string) => void
+  readonly resume: () => void
+  /** The run no longer waits, whether the work succeeded or not. */
+  readonly end: () => void
+}
+
 /** Notifies observers once when work pauses and once when it resumes. */
-function createPauseReporter({ observe }: DiskSpacePorts) {
+function createPauseReporter({ observe, store }: DiskSpacePorts): PauseReporter {
   let paused = false
+  // A disk that is full to the last byte has no room for it either.
+  const show = (reason: string | undefined) => void store?.showWaiting?.(reason).catch(() => {})
   return {
     pause: (why: string) => {
-      const text = `paused: disk-full: ${why}; resumes when there is space again`
-      if (!paused) observe({ type: 'note', level: 'warning', text })
+      if (paused) return
       paused = true
+      observe({ type: 'note', level: 'warning', text: `paused: disk-full: ${why}; resumes when there is space again` })
+      show(`paused: disk-full: ${why.split('\n')[0]}`)
     },
     resume: () => {
       if (paused) observe({ type: 'note', level: 'info', text: 'disk space is available again; resuming' })
+    },
+    end: () => {
+      if (paused) show(undefined)
     },
   }
 }

@@ -40,6 +40,8 @@ export interface Ports {
   readonly random: () => number
   /** Must neither throw nor block. */
   readonly observe: (event: SprintEvent, sent?: { readonly prompt: string }) => void
+  /** Set if too many observed events wait: resolves when they are written. The output of an agent is read no further until then. */
+  readonly drained?: (() => Promise<void> | undefined) | undefined
 }
 
 /** The notes folder of an agent, with the lock file that the agent deletes when it is done or stuck. */
@@ -66,6 +68,8 @@ export interface ProgressStore {
    * written then, and the caller can retry.
    */
   save: (progress: Progress, fact: Fact) => Promise<void>
+  /** Shows users of the files what the run waits for, if it can; undefined: it continues. */
+  readonly showWaiting?: (reason: string | undefined) => Promise<void>
 }
 
 export type AgentRequest = {
@@ -88,6 +92,7 @@ export type AgentRequest = {
   /** Called with the id of the process that does the work, once it runs. */
   readonly onStart?: ((pid: number) => void) | undefined
   readonly onEvent: (event: AgentEvent) => void
+  readonly drained?: Ports['drained']
 }
 
 export interface AgentRunner {

@@ -43,6 +43,7 @@ export async function runAttempt(
     form: attemptPrompt.form,
     answer: progress.answer?.answer,
     onEvent: (event) => ports.observe({ type: 'agent', iteration, attempt, event }),
+    drained: ports.drained,
   }
   const outcome = await agent.run(request, signal).catch(rethrowDiskFull(createFailedStart))
   const after = await fingerprintWorkTree(context)

@@ -20,7 +20,7 @@ export async function runChecks(order: OrderByType<'run-checks'>, context: Order
   const proved = lost.length > 0 ? undefined : await proveWithChecks({ iteration, checks }, context)
   if (signal.aborted) return undefined
   if (proved) return { ...proved, checkFiles, tampered }
-  const results = await runInPlace({ iteration, checks, lost }, context)
+  const results = await runInWorkTree({ iteration, checks, lost }, context)
   if (!results) return undefined
   return { type: 'checks-ended', at: context.ports.clock.now(), iteration, results, checkFiles, tampered }
 }
@@ -32,7 +32,7 @@ type DueChecks = {
 }
 
 /** Undefined if it was aborted. */
-async function runInPlace(
+async function runInWorkTree(
   { iteration, checks, lost }: DueChecks,
   context: OrderContext,
 ): Promise<CheckResult[] | undefined> {

@@ -18,6 +18,15 @@ export function describeFinishNotes({ mixed, untouched, edited, conflicts }: Fin
   return notes.filter(({ names }) => names.length > 0)
 }
 
+export const describeBranch = (branch: string | null | undefined): string => branch ?? 'a detached HEAD'
+
+/** `place`: a branch and its repository. */
+export const describeNothingToCommit = (place: string): string =>
+  `nothing to commit on ${place}: it contains all changes of the sprint`
+
+export const describeNewCommit = (commit: string, branch: string | null | undefined): string =>
+  `committed ${commit.slice(0, 10)} on ${describeBranch(branch)}`
+
 /** The first names, and how many more there are. */
 export const listSomeNames = (names: readonly string[]): string =>
   `${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`

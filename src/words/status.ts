@@ -51,3 +51,7 @@ export function programName(program: string): string {
   const words = program.slice('command:'.length).split(' ').slice(0, 2)
   return words.map((word) => word.split('/').at(-1)).join(' ')
 }
+
+/** `claude · opus`; the model is left out if it says no more. */
+export const describeProgram = (program: string, model: string | undefined): string =>
+  [...new Set([programName(program), model])].filter(Boolean).join(' · ')

@@ -16,3 +16,6 @@ export const clipLine = (text: string, width: number): string =>
   text.length <= width ? text : `${text.slice(0, width - 1)}…`
 
 export const lastLine = (output: string): string => output.trimEnd().split('\n').at(-1)?.trim() ?? ''
+
+/** A goal on one line: its first paragraph, since the rest is mostly criteria and earlier work. */
+export const toShortGoal = (goal: string): string => toOneLine(goal.trim().split(/\n\s*\n/)[0] ?? '')

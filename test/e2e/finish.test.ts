@@ -34,7 +34,7 @@ describe('ralph finish', () => {
     expect(await runGoal(sprint)).toMatchObject({ exitCode: 0 })
     expect(await sprint.ralph('restore', 'build-the-parser', '0', '--yes')).toMatchObject({ exitCode: 0 })
     const refused = await sprint.ralph('finish', '--commit')
-    expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('WORK_RESTORED') })
+    expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('ralph restore build-the-parser 1;') })
     expect((await sprint.ralph('finish', '--pr-body')).stderr).toContain('not the files of iteration 1')
     expect(git('rev-list', '--count', 'HEAD')).toBe('1')
     expect(await sprint.ralph('restore', 'build-the-parser', '--undo', '--yes')).toMatchObject({ exitCode: 0 })

@@ -77,25 +77,28 @@ describe('an answer', () => {
 })
 
 describe('names', () => {
-  it.each([
-    ['nothing', []],
-    ['a short name', ['gruesse-an-alle']],
-    ['the beginning of a name', ['gru']],
-    ['the folder name', [`${today()}_gruesse-an-alle`]],
-    ['a path', [folder('gruesse-an-alle')]],
-    ['SPRINT.yaml', [`${folder('gruesse-an-alle')}/SPRINT.yaml`]],
-  ])('are accepted as %s by every command', async (_, named) => {
+  it('are accepted as nothing, short, by their beginning, as a folder, as a path and as SPRINT.yaml; short ones by every command', async () => {
     const sprint = await createProject({ answers: { 1: proceed } })
     execFileSync('git', ['init', '--quiet'], { cwd: sprint.at() })
     await sprint.ralph('run', 'Grüße an alle', '-n', '1')
 
     for (const args of [['watch'], ['logs'], ['diff'], ['prompt'], ['compile'], ['report']] as const) {
-      const { exitCode, stdout, stderr } = await sprint.ralph(...args, ...named)
+      const { exitCode, stdout, stderr } = await sprint.ralph(...args, 'gruesse-an-alle')
       expect({ args, exitCode, stderr }).toEqual({ args, exitCode: args[0] === 'watch' ? 3 : 0, stderr: '' })
       expect(stdout).not.toBe('')
     }
-    expect((await sprint.ralph('status', ...named)).stdout).toMatch(/gruesse-an-alle/)
-    expect(await sprint.ralph('tell', ...named, 'be brief')).toMatchObject({ exitCode: 0 })
+    expect((await sprint.ralph('status', 'gruesse-an-alle')).stdout).toMatch(/gruesse-an-alle/)
+    expect(await sprint.ralph('tell', 'gruesse-an-alle', 'be brief')).toMatchObject({ exitCode: 0 })
+    const path = folder('gruesse-an-alle')
+    for (const named of [[], ['gru'], [`${today()}_gruesse-an-alle`], [path], [`${path}/SPRINT.yaml`]]) {
+      const { exitCode, stdout } = await sprint.ralph('prompt', ...named)
+      expect({ named, exitCode, prompt: stdout.includes('Grüße an alle') }).toEqual({
+        named,
+        exitCode: 0,
+        prompt: true,
+      })
+    }
+    expect(await sprint.ralph('tell', 'be brief')).toMatchObject({ exitCode: 0 })
   })
 
   it('are cut at words, and keep other scripts', async () => {
@@ -184,14 +187,22 @@ describe('a goal', () => {
 describe('the same command', () => {
   it('resumes an unfinished sprint after kill -9, and starts a new one with --new', async () => {
     const sprint = await createProject({ answers: { 1: { waits: 'go', report: proceed }, '*': goalComplete } })
-    const command = ['run', '--goal', 'Do parts', '-n', '5'] as const
+    const command = ['run', '--goal', 'Do parts', '-n', '5', '--check', 'true'] as const
     const killed = sprint.start(...command)
     await sprint.called(1)
     killed.signal('SIGKILL')
     await killed.ended
     await sprint.release('go')
 
-    expect(await sprint.ralph(...command)).toMatchObject({
+    // Refuses flags that only a new sprint can follow; it does not ignore them.
+    for (const more of [['--check', 'test -f other'], ['--worktree']]) {
+      const refused = await sprint.ralph('run', '--goal', 'Do parts', ...more)
+      expect({ more, ...refused }).toMatchObject({
+        exitCode: 1,
+        stderr: expect.stringMatching(new RegExp(`USAGE {2}run: ${more[0]} belongs to a new sprint.*--new`)),
+      })
+    }
+    expect(await sprint.ralph(...command, '--proof', 'optional')).toMatchObject({
       exitCode: 0,
       stderr: expect.stringMatching(/^resuming: do-parts has this goal and is not finished .*--new\n/),
     })
@@ -233,7 +244,9 @@ describe('the same command', () => {
 
 describe('two sprints in one work tree', () => {
   it('D19: do not run at once: the second is refused, and --worktree gives it files of its own', async () => {
-    const sprint = await createProject({ answers: { 1: { waits: 'go', report: goalComplete }, '*': goalComplete } })
+    const sprint = await createProject({
+      answers: { 1: { waits: 'go', report: goalComplete }, '*': { run: 'echo x > made', report: goalComplete } },
+    })
     const git = (...args: readonly string[]) =>
       execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], { cwd: sprint.at() })
     git('init', '--quiet')
@@ -247,11 +260,15 @@ describe('two sprints in one work tree', () => {
         /WORK_TREE_BUSY {2}the sprint do-parts \(pid \d+\) works on these files .*--worktree/,
       ),
     })
-    const own = await sprint.ralph('run', 'more work', '--worktree')
-    expect(own).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('worktree') })
+    const own = await sprint.ralph('run', 'other work', '--worktree')
+    expect(own).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringMatching(/worktree[^]*git merge sprint\/\S+other-work\n/),
+    })
+    expect(await sprint.ralph('diff', 'other-work')).toMatchObject({ exitCode: 0, stderr: '' })
     await sprint.release('go')
     expect(await first.ended).toMatchObject({ exitCode: 0 })
-    expect(await sprint.ralph('run', 'other work')).toMatchObject({ exitCode: 0 })
+    expect(await sprint.ralph('run', 'more work')).toMatchObject({ exitCode: 0 })
   })
 })
 
@@ -269,7 +286,10 @@ describe('in the background', () => {
     await sprint.called(1)
     const watched = sprint.start('watch', '--plain')
     await waitUntil('the watcher', () => watched.printed().includes('do-parts'))
-    expect(await sprint.ralph('stop', '--now')).toMatchObject({ exitCode: 0 })
+    expect(await sprint.ralph('stop', '--now')).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringMatching(/^do-parts stops now \(pid \d+ .*\); resume with: ralph run do-parts\n$/),
+    })
     expect(await watched.ended).toMatchObject({ exitCode: 130 })
     await waitUntil('the end', async () => (await sprint.ralph('status', 'do-parts')).stdout.includes('interrupted'))
   })

@@ -133,7 +133,7 @@ describe('a mistake with a sprint that exists', () => {
 
     expect(await sprint.ralph('run', 'do-parts')).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringMatching(/SPRINT_LOCKED .*pid \d+/),
+      stderr: expect.stringMatching(/SPRINT_LOCKED .*pid \d+.*ralph stop do-parts\)/),
     })
     expect(await sprint.ralph('run', 'other work')).toMatchObject({
       exitCode: 1,
@@ -158,6 +158,29 @@ describe('a mistake with a sprint that exists', () => {
       stderr: expect.stringMatching(/SPRINT_EXISTS/),
     })
     expect(await sprint.contents()).toEqual(before)
+  })
+})
+
+describe('a mistake with a sprint that is completed', () => {
+  it('tell, answer, stop and pause say so, name follow-up, and lose no message', async () => {
+    const sprint = await createTestSprint({ files: noYaml, answers: { '*': goalComplete } })
+    expect(await sprint.ralph('run', 'Fix it all')).toMatchObject({ exitCode: 0 })
+
+    for (const [args, line] of [
+      [['tell', 'one more thing'], /NOT_RUNNING .*completed.*ralph follow-up fix-it-all "…"/],
+      [['answer', 'yes'], /NO_QUESTION .*completed.*ralph follow-up fix-it-all "…"/],
+      [['stop'], /NOT_RUNNING .*not running: it is completed/],
+      [['pause'], /NOT_RUNNING .*not running: it is completed/],
+      [['logs', '-i', '7'], /no transcript of iteration 7 .*ralph logs fix-it-all -i 1\)/],
+    ] as const) {
+      expect({ args, ...(await sprint.ralph(...args)) }).toEqual({
+        args,
+        exitCode: 1,
+        stdout: '',
+        stderr: expect.stringMatching(line),
+      })
+    }
+    expect(await sprint.calls()).toHaveLength(1)
   })
 })
 

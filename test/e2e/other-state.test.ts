@@ -41,7 +41,8 @@ it('D14: commands that only read work without the state, and say so', async () =
     exitCode: 0,
     stdout: expect.stringContaining('completed'),
   })
-  for (const command of ['watch', 'diff', 'logs', 'report']) {
+  expect((await other.ralph('logs', folder)).stderr).toContain('belongs to another user')
+  for (const command of ['watch', 'diff', 'report']) {
     const { stderr } = await other.ralph(command, folder)
     expect(stderr).not.toContain('INTERNAL')
   }

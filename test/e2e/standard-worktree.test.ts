@@ -47,8 +47,14 @@ describe('a sprint in a worktree', () => {
     expect(git(sprint.at(), 'show', 'sprint/S:two.txt')).toBe('two')
     expect(await sprint.progress()).toMatchObject({ status: 'completed', 'worktree-state': { 'cleaned-up': true } })
 
-    expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+    // The project has nothing of the work, so neither its checks nor its checkpoints say anything about the sprint.
+    expect(await sprint.run()).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringMatching(/goal reached.*on branch sprint\/S\nbring it here with: git merge sprint\/S\n/),
+    })
     expect(existsSync(siblingPath(sprint, 'S-worktree'))).toBe(false)
+    for (const command of ['diff', 'finish'])
+      expect((await sprint.ralph(command, 's')).stderr).toMatch(/work is on branch sprint\/S .*git merge sprint\/S\)/)
   })
 
   it('is kept when it has uncommitted changes, and says so', async () => {

@@ -1,16 +1,17 @@
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { chmod, cp, readFile, symlink, writeFile } from 'node:fs/promises'
+import { chmod, cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { root } from '../support/paths.ts'
 import { createTestSprint, type TestSprint } from '../support/sprint.ts'
 
-const pages = ['new-driver', 'new-check-kind', 'new-channel', 'new-cell'].map((name) =>
-  readFileSync(join(root, `docs/contribute/${name}.md`), 'utf8'),
-)
+const pages = [
+  ...['new-driver', 'new-check-kind', 'new-channel', 'new-cell'].map((name) => `docs/contribute/${name}.md`),
+  'test/guide/new-way.md',
+].map((path) => readFileSync(join(root, path), 'utf8'))
 const lines = blocks('json')[0] ?? ''
 const exec = promisify(execFile)
 
@@ -101,6 +102,20 @@ it('the page about cells leads to a working cell, which claims no walls that it 
   })
 }, 120_000)
 
+it('a way of working is one folder, its row in the registry and its word in the files', async () => {
+  const sprint = await createTestSprint({
+    workflow: { protocol: 'thumbs' },
+    sprint: { 'done-when': [{ run: 'test -f done' }] },
+    answers: { 1: { text: 'I looked around' }, 2: { text: 'THUMBS UP' }, 3: { run: ': > done', text: 'THUMBS UP' } },
+  })
+
+  expect((await runSprint(sprint)).stdout).toMatch(/refused[\s\S]*accepted by test -f done/)
+  const { status, protocol, iterations } = await sprint.progress()
+  expect({ status, protocol }).toEqual({ status: 'completed', protocol: 'thumbs' })
+  expect(iterations).toMatchObject([{ verdict: 'continue' }, { verdict: 'refused' }, { verdict: 'accepted' }])
+  for (const { prompt } of await sprint.calls()) expect(prompt).toContain('Say THUMBS UP')
+}, 120_000)
+
 const report = '```json\n{"status":"goal-complete","summary":"s","goalCompleteSummary":"all pass"}\n```'
 /** Prints the lines of the page, and the message with a report. */
 const parrot = `#!/bin/sh
@@ -121,6 +136,7 @@ async function build(folder: string): Promise<string> {
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
   for (const block of blocks('ts')) {
     const [, file = '', text = ''] = /^\/\/ (\S+)\n(.*)$/s.exec(block) ?? []
+    await mkdir(dirname(join(folder, file)), { recursive: true })
     await writeFile(join(folder, file), text)
   }
   for (const block of blocks('diff')) await patch(folder, block)

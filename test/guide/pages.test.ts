@@ -141,6 +141,24 @@ describe('a fact', () => {
   })
 })
 
+describe('before and after', () => {
+  const plainText = (text: string) =>
+    text
+      .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .replaceAll(/[`*_"]/g, '')
+      .replaceAll(/\s+/g, ' ')
+      .toLowerCase()
+  const sentences = 'docs/contribute/sentences.md'
+
+  it('shows 80 sentences, each as a page has it now', () => {
+    const rows = tablesIn(read(sentences))[1] ?? []
+    const now = rows.map((row) => row.split('|')[1] ?? '').filter((text) => !text.startsWith('('))
+    const texts = pages.filter((page) => page !== sentences).map((page) => plainText(read(page)))
+    expect(rows.length).toBeGreaterThanOrEqual(80)
+    expect(now.filter((text) => !texts.some((page) => page.includes(plainText(text).replace(/\.$/, ''))))).toEqual([])
+  })
+})
+
 describe('the prose check', () => {
   it('finds nothing in these pages', () => {
     const examined = pages.map((path) => {

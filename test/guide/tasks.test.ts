@@ -59,6 +59,36 @@ it.runIf(hasGit)(
   300_000,
 )
 
+it('an overnight run, a hidden check and sprints of m42, with the guides alone', async () => {
+  const home = createHome('guides')
+  const project = join(home, 'project')
+  writeProgram('guides', 'ralph', `exec '${process.execPath}' '${ralphProgram}' "$@"\n`)
+  writeProgram('guides', 'claude', claudeProgram(home))
+  const claim = { status: 'goal-complete', summary: 's', goalCompleteSummary: 'all tests pass' }
+  const run = 'sed -i.bak "s/a - b/a + b/" sum.js && rm sum.js.bak'
+  write(home, 'script.json', JSON.stringify({ answers: { '*': { run, report: claim } } }))
+  write(project, 'package.json', '{ "type": "module", "scripts": { "test": "node --test" } }')
+  write(project, 'sum.js', 'export const sum = (a, b) => a - b\n')
+  write(project, 'sum.test.js', sumTest)
+  write(join(project, 'test/acceptance'), 'more.test.js', sumTest.replace('./sum', '../../sum'))
+  const sprint = 'workflow: ralph\ngoal: The sum is right\n'
+  write(join(project, '.claude/sprints/2026-01-20_api'), 'SPRINT.yaml', sprint)
+  const old = join(project, '.claude/sprints/2026-01-18_auth-feature')
+  write(old, 'SPRINT.yaml', sprint)
+  write(old, 'PROGRESS.yaml', readFileSync(join(root, 'test/fixtures/seeds/001-progress.yaml'), 'utf8'))
+  const inProject = (text: string) => shell('guides', { cwd: project, text, env: {} })
+  const all = async (page: string) => inProject(blocks(page, 'task').join(''))
+  await inProject('git init -q -b main && git add -A && git commit -q -m start')
+
+  const overnight = await all('docs/guides/overnight.md')
+  expect(overnight).toMatch(/✓ goal reached[\s\S]*api +completed[\s\S]*a \+ b/)
+  const migrated = await all('docs/guides/migrate.md')
+  expect(migrated).toMatch(/auth-feature/)
+  expect(existsSync(join(old, 'PROGRESS.yaml.imported'))).toBe(true)
+  expect(await all('docs/guides/goals-and-checks.md')).toMatch(/held-out: project[\s\S]*test\/acceptance\/more/)
+  expect(existsSync(join(project, 'test/acceptance'))).toBe(false)
+}, 300_000)
+
 it.runIf(hasOpenssl)(
   'two machines with Postgres and TLS from a private authority, with the page alone',
   async () => {

@@ -22,6 +22,7 @@ afterAll(() => rmSync(project, { recursive: true, force: true, maxRetries: 5 }))
 
 /** A project with the packed package, as `npm install` leaves it. */
 beforeAll(() => {
+  execFileSync(process.execPath, [join(root, 'scripts/unshipped.mjs')])
   const pack = ['pack', '--json', '--ignore-scripts', '--pack-destination', project]
   const printed = execFileSync('npm', pack, { cwd: root, stdio: ['ignore', 'pipe', 'ignore'], maxBuffer: 1024 ** 3 })
   const [{ filename }] = z.tuple([z.object({ filename: z.string() })]).parse(JSON.parse(printed.toString()))

@@ -1,7 +1,7 @@
 import { simulate } from './simulate.ts'
 
 /** A sample: `npm run test:more -- simulation` runs 60,000. SEEDS=n sets another number, SEED=n runs only that one. */
-const defaultSeeds = 8000
+const defaultSeeds = 2000
 /** On a slow machine, run only as many as fit into this time; the tally reports how many. */
 const maxMs = 180_000
 

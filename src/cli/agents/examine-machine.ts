@@ -3,6 +3,7 @@ import { inspectAgent, type Inspection } from '../../agents/supervise/inspect.ts
 import { diskSpace } from '../../platform/files/files.ts'
 import { findProgram } from '../../platform/processes/programs.ts'
 import { runWithTimeout } from '../../platform/processes/timed-run.ts'
+import { pathOutside } from '../../platform/safe-path.ts'
 import { createDiskPort } from '../../storage/sprint/disk.ts'
 import { realDrivers } from './choose-agent.ts'
 import { createInspector } from './inspector.ts'
@@ -18,7 +19,7 @@ const oldestSupported = 22
 
 export async function examineMachine(folder: string, io: Io): Promise<MachineObservation[]> {
   const [git, agents, sandbox, disk] = await Promise.all([
-    examineGit(io),
+    examineGit(folder, io),
     examineAgents(io),
     examineSandbox(io),
     examineDisk(folder),
@@ -32,12 +33,13 @@ function examineNode(version: string): MachineObservation {
   return { name: 'node', ok, text: ok ? version : old }
 }
 
-async function examineGit(io: Io): Promise<MachineObservation> {
-  const file = findProgram('git', io.env['PATH'] ?? '', io.cwd)
+async function examineGit(folder: string, io: Io): Promise<MachineObservation> {
+  const path = pathOutside(pathOutside(io.env['PATH'] ?? '', io.cwd), folder)
+  const file = findProgram('git', path, '/')
   if (file === undefined) {
     return { name: 'git', ok: false, text: 'not found: no checkpoints, and progress is detected from file times only' }
   }
-  const env = { PATH: io.env['PATH'] ?? '', LC_ALL: 'C' }
+  const env = { PATH: path, LC_ALL: 'C' }
   const { stdout } = await runWithTimeout({ file, args: ['--version'], cwd: io.cwd, env, timeoutMs: 5000 })
   return { name: 'git', ok: true, text: stdout.replace('git version ', '').trim() || file }
 }

@@ -5,6 +5,7 @@ import { readAnswer } from '../run/ask-question.ts'
 import { findSprintAndValue, isNoSprint } from '../sprint/find-sprint.ts'
 import { answerQuestion, requireQuestion } from '../sprint/requests.ts'
 import { loadProgress } from '../sprint/sprint-state.ts'
+import { resumeCommand } from '../view/raised-limits.ts'
 import { questionLines } from '../view/receipt.ts'
 
 export const answer = defineCommand({
@@ -20,10 +21,11 @@ Resume with: ralph run`,
     const found = await findSprintAndValue(positionals, isNoSprint(io), io, hasQuestion)
     const text = found.value ?? (await askForAnswer(found, io))
     const answered = await answerQuestion(found, text, io)
+    const progress = await loadProgress(found.sprintDir)
     io.print(
       values.json === true
         ? JSON.stringify(answered)
-        : `answered: ${answered.answer}; resume with: ralph run ${found.name}`,
+        : `answered: ${answered.answer}; resume with: ${resumeCommand(found.name, progress)}`,
     )
     return 0
   },

@@ -2,7 +2,7 @@ import { assertCheckpoint, hasFailedCheckpoint } from '../../storage/git/checkpo
 import { assertComparable, diffIterations } from '../../storage/git/restore.ts'
 import { defineCommand, parsePositiveNumber } from '../io/command.ts'
 import { findSprintAndValue } from '../sprint/find-sprint.ts'
-import { resolveSprintWorkspace } from '../sprint/changes.ts'
+import { requireSprintWorkspace } from '../sprint/changes.ts'
 import { requireProgress } from '../sprint/sprint-state.ts'
 
 export const diff = defineCommand({
@@ -24,7 +24,7 @@ export const diff = defineCommand({
     if (await hasFailedCheckpoint(sprintDir, range.from)) {
       io.printError(`iteration ${range.from} has no checkpoint, so this includes its changes`)
     }
-    const workspace = resolveSprintWorkspace(sprintDir, progress, io)
+    const workspace = requireSprintWorkspace(sprintDir, progress, io)
     await assertComparable(workspace)
     const text = await diffIterations(workspace, range, values.stat === true ? ['--stat'] : [])
     if (values.json === true) io.print(JSON.stringify({ ...range, diff: text }))

@@ -5,14 +5,20 @@ import { commitFinishedWork, readFinishableWork, type FinishableWork } from '../
 import { readSprintOwner } from '../../storage/state/sprint-lock.ts'
 import { describeCommit } from '../../words/commit-message.ts'
 import { pluralize } from '../../words/counts.ts'
-import { describeFinishNotes, listSomeNames } from '../../words/finish-notes.ts'
+import {
+  describeBranch,
+  describeFinishNotes,
+  describeNewCommit,
+  describeNothingToCommit,
+  listSomeNames,
+} from '../../words/finish-notes.ts'
 import { describePullRequest } from '../../words/pull-request.ts'
 import { statusWords } from '../../words/status.ts'
 import { askYesOrNo } from '../io/confirm.ts'
 import { defineCommand } from '../io/command.ts'
 import { displayPath } from '../io/display-path.ts'
 import type { Io } from '../io/io.ts'
-import { resolveSprintWorkspace } from '../sprint/changes.ts'
+import { requireSprintWorkspace } from '../sprint/changes.ts'
 import { findSprint, type FoundSprint } from '../sprint/find-sprint.ts'
 import { requireProgress } from '../sprint/sprint-state.ts'
 
@@ -50,7 +56,7 @@ Ralph runs no git hook, filter or signing program here, because the agent may ha
     const sprint = await findSprint(sprintArgument, io)
     const progress = await requireProgress(sprint.sprintDir, io)
     refuseRunning(sprint)
-    const shown = await readFinishableWork(resolveSprintWorkspace(sprint.sprintDir, progress, io))
+    const shown = await readFinishableWork(requireSprintWorkspace(sprint.sprintDir, progress, io))
     if (target === 'pr-body') {
       const body = describePullRequest(
         progress,
@@ -116,8 +122,8 @@ function planLines(progress: Progress, shown: readonly FinishableWork[], message
 
 function workLines({ work, files, edited }: FinishableWork, io: Io): string[] {
   const { repository, branch } = work
-  const where = `${branch ?? 'a detached HEAD'} in ${displayPath(repository.root, io)}`
-  if (work.changes.length === 0) return [`nothing to commit on ${where}: it contains all changes of the sprint`]
+  const where = `${describeBranch(branch)} in ${displayPath(repository.root, io)}`
+  if (work.changes.length === 0) return [describeNothingToCommit(where)]
   const added = files.reduce((sum, file) => sum + file.added, 0)
   const removed = files.reduce((sum, file) => sum + file.removed, 0)
   return [
@@ -129,7 +135,7 @@ function workLines({ work, files, edited }: FinishableWork, io: Io): string[] {
 }
 
 async function askTarget(todo: readonly FinishableWork[], io: Io): Promise<CommitTarget | undefined> {
-  const where = todo.map(({ work }) => work.branch ?? 'a detached HEAD').join(', ')
+  const where = todo.map(({ work }) => describeBranch(work.branch)).join(', ')
   return (await askYesOrNo(`Commit this on ${where}?`, io)) === 'yes' ? { kind: 'head' } : undefined
 }
 
@@ -145,7 +151,7 @@ function endLines({ sprint, target, todo, committed }: FinishResult, io: Io): st
   if (target === undefined)
     return [`nothing was committed; commit with: ralph finish ${sprint.name} --commit, or --branch NAME`]
   const lines = committed.flatMap(({ commit, staged }, number) => [
-    `committed ${commit.slice(0, 10)} on ${target.kind === 'branch' ? target.name : (todo[number]?.work.branch ?? 'a detached HEAD')} in ${displayPath(todo[number]?.work.repository.root ?? '', io)}`,
+    `${describeNewCommit(commit, target.kind === 'branch' ? target.name : todo[number]?.work.branch)} in ${displayPath(todo[number]?.work.repository.root ?? '', io)}`,
     ...(staged.length > 0 ? [`! your staged version stays in the index: ${listSomeNames(staged)}`] : []),
   ])
   const next = target.kind === 'branch' ? [`push it with: git push origin ${target.name}`] : []

@@ -5,7 +5,9 @@ import { RalphError } from '../../contract/errors.ts'
 import type { AgentEvent } from '../../contract/events.ts'
 import type { Outcome } from '../../contract/outcome.ts'
 import type { Progress } from '../../contract/progress.ts'
+import { stateId } from '../../platform/files/state-folder.ts'
 import { readSprintOwner } from '../../storage/state/sprint-lock.ts'
+import { hasId } from '../../storage/state/state-folder.ts'
 import { defineCommand, parsePositiveNumber } from '../io/command.ts'
 import type { Io } from '../io/io.ts'
 import { findIterationAgent } from '../sprint/iteration-agent.ts'
@@ -55,7 +57,10 @@ export const logs = defineCommand({
     const chosen = iteration ?? (await findLastRecorded(sprintDir))
     const isComing = values.follow === true && readSprintOwner(sprintDir) !== undefined
     const hasAny = chosen !== undefined && (await listRecordedAttempts(sprintDir, chosen)).length > 0
-    if (!isComing && !hasAny) throw noTranscript(await listRecordedIterations(sprintDir), iteration, name)
+    if (!isComing && !hasAny) {
+      const why = stateId(sprintDir) === undefined && hasId(sprintDir) ? foreignState : undefined
+      throw noTranscript(await listRecordedIterations(sprintDir), iteration, { file: name, why })
+    }
     let printed = 0
     const counting: Io = { ...io, print: (text) => (printed++, io.print(text)) }
     await showLogs({ sprintDir, progress, iteration, first: chosen ?? 1, options: values }, counting)
@@ -72,14 +77,20 @@ async function showChecks(sprintDir: string, number: number, io: Io): Promise<vo
   for (const line of found.flatMap((checks) => iterationCheckLines(checks))) io.print(redact(line))
 }
 
-function noTranscript(numbers: readonly number[], iteration: number | undefined, file: string): RalphError {
+const foreignState = 'the transcripts are in its state, which belongs to another user, or is in another RALPH_HOME'
+
+function noTranscript(
+  numbers: readonly number[],
+  iteration: number | undefined,
+  { file, why = 'no agent has worked on this sprint yet' }: { readonly file: string; readonly why: string | undefined },
+): RalphError {
   const which = iteration === undefined ? 'no transcript yet' : `no transcript of iteration ${iteration}`
   return new RalphError('FILE_NOT_FOUND', which, {
     place: { file },
     hint:
       numbers.length === 0
-        ? 'no agent has worked on this sprint yet'
-        : `transcripts exist for iterations ${numbers[0]} to ${numbers.at(-1)}`,
+        ? why
+        : `the last one is of iteration ${numbers.at(-1)}: ralph logs <sprint> -i ${numbers.at(-1)}`,
   })
 }
 

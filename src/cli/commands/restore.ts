@@ -6,7 +6,7 @@ import { toOneLine } from '../../words/text.ts'
 import { askYesOrNo } from '../io/confirm.ts'
 import { defineCommand } from '../io/command.ts'
 import type { Io } from '../io/io.ts'
-import { resolveSprintWorkspace } from '../sprint/changes.ts'
+import { requireSprintWorkspace } from '../sprint/changes.ts'
 import { findSprint, findSprintAndValue, type FoundSprint } from '../sprint/find-sprint.ts'
 import { requireProgress } from '../sprint/sprint-state.ts'
 
@@ -31,7 +31,7 @@ Only files change; your commits, index and branch stay as they are.`,
     refuseRunning(sprint)
     const progress = await requireProgress(sprint.sprintDir, io)
     const point = isUndo ? ('undo' as const) : { iteration: parseIteration(value, progress.stats.currentIteration) }
-    const workspace = resolveSprintWorkspace(sprint.sprintDir, progress, io)
+    const workspace = requireSprintWorkspace(sprint.sprintDir, progress, io)
     return withWorkTree(workspace.project, sprint.name, () =>
       restoreWorkspace(workspace, point, { sprint, values, io }),
     )
@@ -46,7 +46,7 @@ type RestoreRequest = {
 }
 
 async function restoreWorkspace(
-  workspace: ReturnType<typeof resolveSprintWorkspace>,
+  workspace: ReturnType<typeof requireSprintWorkspace>,
   point: RestorePoint,
   { sprint, values, io }: RestoreRequest,
 ): Promise<number> {

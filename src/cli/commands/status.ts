@@ -9,9 +9,10 @@ import { createDiskPort } from '../../storage/sprint/disk.ts'
 import { readSprintOwner } from '../../storage/state/sprint-lock.ts'
 import { defineCommand, parsePositiveNumber } from '../io/command.ts'
 import type { Io } from '../io/io.ts'
-import { clipLine, toOneLine } from '../../words/text.ts'
+import { clipLine, toOneLine, toShortGoal } from '../../words/text.ts'
 import { formatHumanDuration, formatAge } from '../../words/durations.ts'
 import { createPaint } from '../io/paint.ts'
+import { printWrapped } from '../io/print-wrapped.ts'
 import { formatCost } from '../../words/money.ts'
 import { describeExit } from '../../words/proof-text.ts'
 import { questionLines } from '../view/receipt.ts'
@@ -159,7 +160,7 @@ async function showOne(
     return io.print(JSON.stringify({ ...encodeSprint({ dir, progress, waiting }, io), ...more }))
   }
   if (!progress) return io.print(`${displayPath(dir, io)}  not compiled`)
-  for (const line of sprintDetailLines(progress, io, history)) io.print(line)
+  printWrapped(sprintDetailLines(progress, io, history), io)
   if (waiting !== undefined) io.print(createPaint(io.useColor).yellow(waiting))
   if (progress !== recorded) io.print('edited in PROGRESS.yaml since the last run; the next run applies it')
   if (history?.earlier !== undefined)
@@ -192,7 +193,7 @@ export function sprintDetailLines(progress: Progress, io: Io, history?: SprintHi
   const receipts = receiptTableLines(history?.iterations ?? progress.iterations.slice(-shownReceipts), { width, paint })
   return [
     `${paint.bold(progress.sprintId)}  ${progress.status}${age}${reason ? `: ${toOneLine(reason)}` : ''}`,
-    clipLine(toOneLine(progress.goal), width),
+    clipLine(toShortGoal(progress.goal), width),
     `iteration ${iterationText(progress)}${mode}  ${formatHumanDuration(stats.activeMs)}  ${formatCost(stats)}  ${formatTokens(stats.usage)}`,
     ...(how === undefined ? [] : [`proof: ${how}`]),
     ...(parked ? [paint.yellow(parkedLine(parked, io))] : []),

@@ -3,6 +3,8 @@ import { readSprintOwner } from '../../storage/state/sprint-lock.ts'
 import { defineCommand } from '../io/command.ts'
 import { findSprint } from '../sprint/find-sprint.ts'
 import { requestStop, type StopMoment, type StopStatus } from '../sprint/requests.ts'
+import { loadProgress } from '../sprint/sprint-state.ts'
+import { resumeCommand } from '../view/raised-limits.ts'
 
 const options = {
   'after-iteration': { type: 'boolean', description: 'after the iteration with its checks and hooks (default)' },
@@ -28,9 +30,12 @@ const createStopCommand = (name: 'pause' | 'stop', as: StopStatus, summary: stri
     async run({ values, positionals: [sprintArgument] }, io) {
       const when = parseStopWhen(values)
       const sprint = await findSprint(sprintArgument, io, isRunning)
+      const progress = await loadProgress(sprint.sprintDir).catch(() => undefined)
       const owner = await requestStop(sprint, { as, when }, io)
       io.print(
-        values.json === true ? JSON.stringify({ requested: as, when }) : `asked ${owner}: ${name} ${wording[when]}`,
+        values.json === true
+          ? JSON.stringify({ requested: as, when })
+          : `${sprint.name} ${name}s ${wording[when]} (${owner}); resume with: ${resumeCommand(sprint.name, progress)}`,
       )
       return 0
     },

@@ -43,23 +43,23 @@ export const transcript = defineCommand({
     const driver = getDriver(values.agent ?? 'command')
     const exit = values.exit === undefined ? undefined : parseExit(values.exit)
     const file = assertReadableFile(resolve(io.cwd, fileArgument), fileArgument)
-    const noted = await readNotedExit(file)
+    const recordedExit = await readRecordedExit(file)
     // Shown only once something in the file comes from an agent.
-    const held: string[] = []
-    const printer = transcriptPrinter((line) => void held.push(line))
+    const heldLines: string[] = []
+    const printer = transcriptPrinter((line) => void heldLines.push(line))
     let isTranscript = values.agent !== undefined || isRecorded(file)
     const reading = readTranscript(driver, createProjectRedactor(io.cwd, io.env)(), (event) => {
       isTranscript ||= event.kind !== 'raw' && event.kind !== 'text'
       if (values.json !== true) printer.event(event)
-      if (isTranscript) for (const line of held.splice(0)) io.print(line)
+      if (isTranscript) for (const line of heldLines.splice(0)) io.print(line)
     })
     await readFileLines(file, reading.line)
     if (!isTranscript) throw notATranscript(fileArgument)
-    const outcome = reading.end({ ...noted, ...exit })
+    const outcome = reading.end({ ...recordedExit, ...exit })
     if (values.json === true) io.print(JSON.stringify(encodeOutcome(outcome)))
     else {
       printer.end(outcome)
-      for (const line of held) io.print(line)
+      for (const line of heldLines) io.print(line)
     }
     return 0
   },
@@ -82,7 +82,7 @@ function assertReadableFile(path: string, shownPath: string): string {
 }
 
 /** How the agent exited, if the attempt's folder or its pack has recorded it. */
-async function readNotedExit(file: string): Promise<Exit> {
+async function readRecordedExit(file: string): Promise<Exit> {
   const folder = dirname(file)
   const at = readModifiedAt(file)
   const name = basename(file, '.jsonl')

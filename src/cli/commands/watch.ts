@@ -14,8 +14,9 @@ import { startInBackground } from '../run/start-in-background.ts'
 import { findIterationAgent } from '../sprint/iteration-agent.ts'
 import { createRepositoryWatch } from '../live/repository-facts.ts'
 import { createRemoteRun, watchSprint } from '../live/watch-sprint.ts'
-import { clipLine, toOneLine } from '../../words/text.ts'
+import { clipLine, toShortGoal } from '../../words/text.ts'
 import { createPaint } from '../io/paint.ts'
+import { printWrapped } from '../io/print-wrapped.ts'
 import { printEnd, type NamedSprint } from '../view/run-report.ts'
 import { findSprint, type FoundSprint } from '../sprint/find-sprint.ts'
 import { requireProgress } from '../sprint/sprint-state.ts'
@@ -76,9 +77,9 @@ function showStoppedSprint(progress: Progress, name: string, { json, ci }: Watch
     createJsonView(io).show({ type: 'sprint-rested', status, ...(reason !== undefined && { reason }) })
     return exitCode
   }
-  for (const line of sprintDetailLines(progress, io)) io.print(line)
+  printWrapped(sprintDetailLines(progress, io), io)
   const next = status === 'completed' ? '' : `; start it with: ralph run ${name}`
-  io.print(`\nthis sprint is not running${next}`)
+  printWrapped(['', `this sprint is not running${next}`], io)
   return exitCode
 }
 
@@ -155,7 +156,7 @@ function watchHeadLines({ sprintId, goal, status, stats }: Progress, io: Io): st
   const paint = createPaint(io.useColor)
   return [
     `${paint.bold('ralph')}  ${sprintId}  ${status}, iteration ${stats.currentIteration}`,
-    `${paint.dim('goal')}   ${clipLine(toOneLine(goal), io.columns() - 8)}`,
+    `${paint.dim('goal')}   ${clipLine(toShortGoal(goal), io.columns() - 8)}`,
   ]
 }
 

@@ -3,14 +3,14 @@ import type { Io } from './io.ts'
 /** Asks the user on the terminal; without one, the answer is no. */
 export const confirm = async (question: string, io: Io): Promise<boolean> => (await askYesOrNo(question, io)) === 'yes'
 
-/** `usual` is the answer of Enter. Undefined: there is no terminal, or the user cancelled. */
+/** `defaultAnswer` is the answer of Enter. Undefined: there is no terminal, or the user cancelled. */
 export async function askYesOrNo(
   question: string,
   io: Io,
-  usual: 'yes' | 'no' = 'no',
+  defaultAnswer: 'yes' | 'no' = 'no',
 ): Promise<'yes' | 'no' | undefined> {
-  const answer = await askLine(`${question} ${usual === 'yes' ? '[Y/n]' : '[y/N]'} `, io)
-  if (answer === undefined || answer === '') return answer === '' ? usual : undefined
+  const answer = await askLine(`${question} ${defaultAnswer === 'yes' ? '[Y/n]' : '[y/N]'} `, io)
+  if (answer === undefined || answer === '') return answer === '' ? defaultAnswer : undefined
   return /^y(?:es)?$/i.test(answer) ? 'yes' : 'no'
 }
 

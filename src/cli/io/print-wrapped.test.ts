@@ -9,7 +9,7 @@ it.each([
     ['  run    Work on a goal', '         until it is', '         reached'],
   ],
   ['a text below its indent', '  one two three', 10, ['  one two', '  three']],
-  ['no word, which may be a path', 'see /a/very/long/path/to/it now', 12, ['see', '/a/very/long/path/to/it', 'now']],
+  ['no word, which may be a path', 'see /a/very/long/path/to/it now', 12, ['see /a/very/long/path/to/it', 'now']],
   ['nothing that fits', 'short', 5, ['short']],
   ['a row with colours', '\u001B[2mrun\u001B[22m  one two', 10, ['\u001B[2mrun\u001B[22m  one', '     two']],
 ])('wraps %s', (_, line, width, lines) => {

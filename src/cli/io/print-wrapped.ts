@@ -11,7 +11,7 @@ export function printWrapped(lines: readonly string[], io: Pick<Io, 'print' | 'c
 // oxlint-disable-next-line no-control-regex -- colours begin with the escape character
 const colors = /\x1b\[[\d;]*m/g
 
-/** A row has an indent and, before its text, perhaps a name that two spaces end. A word is never cut: it may be a path. */
+/** A row has an indent and, before its text, perhaps a name that two spaces end. A word is never cut: it may be a path, and one that fits on no line begins where it is. */
 export function wrapRow(line: string, width: number): string[] {
   if (measureWidth(line) <= width) return [line]
   const plain = line.replaceAll(colors, '')
@@ -20,7 +20,8 @@ export function wrapRow(line: string, width: number): string[] {
   const lines: string[] = []
   let current = ''
   for (const word of line.split(/(?<=\S)(?= )/)) {
-    if (current.trim() !== '' && measureWidth(current + word) > width) {
+    const fitsAlone = measureWidth(word.trimStart()) <= width - indent.length
+    if (current.trim() !== '' && measureWidth(current + word) > width && fitsAlone) {
       lines.push(current)
       current = `${indent}${word.trimStart()}`
     } else current += word

@@ -4,7 +4,7 @@ import type { SprintRun } from '../../runtime/run-sprint.ts'
 import type { Io } from '../io/io.ts'
 import { createKeyHandler, readKeys } from './keys.ts'
 import type { LiveView } from './live-view.ts'
-import { pressOverlayKey, type OverlayContent, type OverlayLayer } from './overlay.ts'
+import { pressOverlayKey, sanitizeOverlay, type OverlayContent, type OverlayLayer } from './overlay.ts'
 import { createSprintBrowser } from './sprint-browser.ts'
 
 type KeyTarget = {
@@ -70,7 +70,7 @@ function createOverlayStack(view: LiveView, io: Io) {
   const stack: OverlayLayer[] = []
   const draw = () => view.cover(stack.at(-1))
   const show = async (load: () => Promise<OverlayContent>) => {
-    stack.push({ content: await load(), position: 0 })
+    stack.push({ content: sanitizeOverlay(await load()), position: 0 })
     draw()
   }
   const open = (load: () => Promise<OverlayContent>) =>

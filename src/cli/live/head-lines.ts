@@ -4,7 +4,7 @@ import {
   type LiveIteration,
   type Progress,
 } from '../../contract/progress.ts'
-import { toOneLine } from '../../words/text.ts'
+import { toOneLine, toShortGoal } from '../../words/text.ts'
 import type { TerminalPaint } from '../io/paint.ts'
 import { formatAge, formatDurationShort, formatStopwatch } from '../../words/durations.ts'
 import { formatCount, formatTokens, pluralize } from '../../words/counts.ts'
@@ -48,8 +48,8 @@ function factLines(state: LiveViewState, { paint, size }: DrawContext): string[]
 }
 
 /** `claude opus` */
-const agentText = ({ agent, progress: { live, model } }: LiveViewState): string =>
-  [...new Set([agent, live[0]?.model ?? model])].filter((part) => part !== undefined).join(' ')
+const agentText = ({ agent, progress, model = progress.model }: LiveViewState): string =>
+  [...new Set([agent, progress.live[0]?.model ?? model])].filter((part) => part !== undefined).join(' ')
 
 function titleLine({ progress, lastEventAt, waitingUntil }: LiveViewState, { paint, size, now }: DrawContext): string {
   const hasAge = progress.status === 'in-progress' && size.columns >= 60
@@ -60,9 +60,8 @@ function titleLine({ progress, lastEventAt, waitingUntil }: LiveViewState, { pai
   return joinEnds(`${paint.bold('ralph')}  ${name}`, state, size.columns)
 }
 
-/** The first paragraph; the rest is mostly criteria. */
 const goalLine = ({ progress: { goal } }: LiveViewState, { size }: DrawContext): string =>
-  fitText(toOneLine(goal.trim().split(/\n\s*\n/)[0] ?? ''), size.columns)
+  fitText(toShortGoal(goal), size.columns)
 
 const statusDot = ({ status }: Progress, paint: TerminalPaint): string => {
   if (status === 'in-progress') return paint.green('●')
@@ -86,7 +85,7 @@ function counterLine(state: LiveViewState, { paint, size, now }: DrawContext): s
   const [first] = live
   const limit = stats.maxIterations < unlimitedIterations ? `/${stats.maxIterations}` : ''
   const isAtWork = progress.status === 'in-progress' && waitingUntil <= now
-  const since = isAtWork ? Math.max(0, now - (stats.updatedAt ?? now)) : 0
+  const sinceUpdateMs = isAtWork ? Math.max(0, now - (stats.updatedAt ?? now)) : 0
   const iteration = `iteration ${stats.currentIteration}${limit}`
   const parts = [
     first
@@ -96,7 +95,7 @@ function counterLine(state: LiveViewState, { paint, size, now }: DrawContext): s
         ]
       : iteration,
     budgetTexts(progress, paint),
-    `working ${formatStopwatch(stats.activeMs + since)}`,
+    `working ${formatStopwatch(stats.activeMs + sinceUpdateMs)}`,
     ...(size.rows < factRows ? [agentText(state)] : []),
   ]
   return fitParts(parts, size.columns)
@@ -141,7 +140,7 @@ const toneColors = { ok: 'green', bad: 'red', warn: 'yellow' } as const satisfie
 /** The last iterations with their verdicts, as many as fit beside the last notice. */
 function iterationStripLine({ progress, notice = '' }: LiveViewState, { paint, size }: DrawContext): string {
   const room = Math.max(10, Math.floor(size.columns * (notice === '' ? 1 : 0.5)))
-  const marked = [
+  const cells = [
     // Each cell takes at least three columns; painting more would be wasted.
     ...progress.iterations.slice(-Math.ceil(room / 3)).map(({ number, verdict }) => {
       const { mark, tone } = verdictMarks[verdict]
@@ -150,7 +149,7 @@ function iterationStripLine({ progress, notice = '' }: LiveViewState, { paint, s
     ...progress.live.map(({ number }) => ({ width: String(number).length + 2, text: `${number}${paint.cyan('●')}` })),
   ]
   let used = 0
-  const shown = marked.toReversed().filter(({ width }) => (used += width) <= room)
+  const shown = cells.toReversed().filter(({ width }) => (used += width) <= room)
   const line = shown
     .toReversed()
     .map(({ text }) => text)

@@ -9,6 +9,8 @@ import { toOneLine } from '../../words/text.ts'
 export type LiveViewState = {
   readonly progress: Progress
   readonly agent: string
+  /** The model that the agent program named; absent until then. */
+  readonly model?: string
   readonly lastEventAt: number
   /** The current activity and its start. */
   readonly doing?: { readonly text: string; readonly since: number }
@@ -32,7 +34,11 @@ export const createLiveState = (progress: Progress, agent: string, at: number): 
   progress,
   agent,
   lastEventAt: at,
-  checks: new Map(),
+  checks: new Map(
+    progress.iterations
+      .flatMap(({ checks = [] }) => checks)
+      .map(({ name, passed }) => [name, passed ? 'passed' : 'failed']),
+  ),
   log: [],
 })
 
@@ -52,6 +58,7 @@ const changesByEvent: LiveStateChanges = {
     doing: { text: 'thinking', since: at },
     waitingUntil: undefined,
     promptTokens: 0,
+    model: undefined,
   }),
   agent: ({ event }, at, state) =>
     event.kind === 'usage' ? measureContext(event.usage, state) : changesByAgentEvent(event, at),
@@ -121,6 +128,7 @@ function changesByAgentEvent(event: Extract<SprintEvent, { type: 'agent' }>['eve
     return { doing: { text: toOneLine(`${event.name ?? 'tool'} ${event.argument ?? ''}`), since: at } }
   }
   if (event.kind === 'tool') return { doing: { text: 'thinking', since: at } }
+  if (event.kind === 'session') return event.model === undefined ? {} : { model: event.model }
   if (event.kind === 'retry') return { notice: describeRetry(event.reason) }
   if (event.kind !== 'text') return {}
   const text = spokenText(event.text)

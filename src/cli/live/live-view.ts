@@ -92,8 +92,8 @@ export function createLiveView(io: Io, { progress, agent, project, repository }:
 const addFooter = (lines: readonly string[], text: string, { columns, rows }: ScreenSize): readonly string[] =>
   text === '' ? lines : [...lines.slice(0, rows - 2), fitText(text, columns)]
 
-/** What stays on the terminal: the summary and the question are printed below it. */
-function withoutActivity(state: LiveViewState): LiveViewState {
+/** What stays on the terminal: no activity, because the run has ended; the summary and the question are printed below it. */
+function withoutActivity({ doing: _doing, lastText: _lastText, ...state }: LiveViewState): LiveViewState {
   const { humanNeeded, ...progress } = state.progress
   return { ...state, log: [], progress: humanNeeded ? progress : state.progress }
 }

@@ -2,7 +2,7 @@ import type { Progress } from '../../contract/progress.ts'
 import { eventLines } from '../view/event-lines.ts'
 import type { ScreenBox, DrawContext } from './draw.ts'
 import type { LiveViewState } from './live-state.ts'
-import { fitPainted } from '../io/width.ts'
+import { fitPainted, wrapPainted } from '../io/width.ts'
 
 /** Recent events in the words of the plain view, newest at the bottom. */
 export function logLines(
@@ -17,7 +17,10 @@ export function logLines(
     if (lines.length >= rows) break
     const side = parallelIteration(event, progress)
     const own = eventLines(event, look).filter((line) => line !== '')
-    lines.unshift(...own.map((line) => fitPainted(side === '' ? line : `${paint.dim(side)}${line}`, width)))
+    const shown = own.map((line) => (side === '' ? line : `${paint.dim(side)}${line}`))
+    // What Ralph itself says is worth its rows: the end of a warning is mostly what to do.
+    const isNote = event.type === 'note'
+    lines.unshift(...shown.flatMap((line) => (isNote ? wrapPainted(line, width, 4) : [fitPainted(line, width)])))
   }
   return lines.slice(-rows)
 }

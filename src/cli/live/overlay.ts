@@ -1,5 +1,5 @@
-import type { TerminalPaint } from '../io/paint.ts'
-import { fitPainted, fitText, padTo, wrapText } from '../io/width.ts'
+import { stripControlSequences, type TerminalPaint } from '../io/paint.ts'
+import { fitPainted, fitText, padTo, wrapPainted } from '../io/width.ts'
 import type { ScreenSize } from './draw.ts'
 
 /** A text to read, or a list whose entries open something. */
@@ -20,6 +20,19 @@ export type OverlayEntry = {
   readonly preview?: readonly string[]
 }
 
+/** The content without what would control the terminal: it comes from agents and files. */
+export const sanitizeOverlay = (content: OverlayContent): OverlayContent =>
+  content.kind === 'text'
+    ? { ...content, title: stripControlSequences(content.title), lines: content.lines.map(stripControlSequences) }
+    : {
+        ...content,
+        entries: content.entries.map(({ text, preview, ...entry }) => ({
+          ...entry,
+          text: stripControlSequences(text),
+          ...(preview && { preview: preview.map(stripControlSequences) }),
+        })),
+      }
+
 /** One open overlay. `position`: the first line of a text, or the chosen entry of a list. */
 export type OverlayLayer = {
   readonly content: OverlayContent
@@ -30,16 +43,19 @@ export type OverlayLayer = {
 }
 
 const textHelp = '↑↓ scroll   space page   g G ends   / search   n next   Esc back   q close'
+const narrowTextHelp = '↑↓ scroll   / search   Esc back   q close'
 const listHelp = '↑↓ choose   Enter open   Esc back   q close'
 
 /** How many lines of a text fit between title and help. */
 const pageRows = ({ rows }: ScreenSize): number => Math.max(1, rows - 4)
 
 /** Renders a layer as lines that fill the terminal and fit it. */
-export function renderOverlay(layer: OverlayLayer, size: ScreenSize, paint: TerminalPaint): string[] {
+export function renderOverlay(shown: OverlayLayer, size: ScreenSize, paint: TerminalPaint): string[] {
+  // A wider terminal has fewer rows of the same text.
+  const layer = moveTo(shown, shown.position, size)
   const { content, position } = layer
   const rows = pageRows(size)
-  const total = content.kind === 'text' ? content.lines.length : content.entries.length
+  const total = content.kind === 'text' ? wrapLines(content.lines, size).length : content.entries.length
   const where = total === 0 ? 'empty' : `${Math.min(position + 1, total)} of ${total}`
   const title = fitText(`${content.title}  (${where})`, size.columns)
   const body = content.kind === 'text' ? textBody(layer, rows, size, paint) : splitBody(layer, rows, size, paint)
@@ -50,20 +66,20 @@ export function renderOverlay(layer: OverlayLayer, size: ScreenSize, paint: Term
 function footLine({ content, typing, search }: OverlayLayer, { columns }: ScreenSize, paint: TerminalPaint): string {
   if (typing !== undefined) return fitText(`search (Enter finds, Esc cancels): ${typing}▏`, columns)
   const found = search === undefined ? '' : `"${search}"   `
-  return paint.dim(fitText(`${found}${content.kind === 'text' ? textHelp : listHelp}`, columns))
+  const keys = textHelp.length + found.length <= columns ? textHelp : narrowTextHelp
+  return paint.dim(fitText(`${found}${content.kind === 'text' ? keys : listHelp}`, columns))
 }
 
 function textBody(
   { content, position, search }: OverlayLayer,
   rows: number,
-  { columns }: ScreenSize,
+  size: ScreenSize,
   paint: TerminalPaint,
 ): string[] {
-  const lines = content.kind === 'text' ? (content.isHelp ? wrapLines(content.lines, columns) : content.lines) : []
-  return lines.slice(position, position + rows).map((line) => {
-    const shown = fitPainted(line, columns)
-    return search !== undefined && matches(line, search) ? paint.yellow(shown) : shown
-  })
+  const lines = content.kind === 'text' ? content.lines : []
+  return wrapLines(lines, size)
+    .slice(position, position + rows)
+    .map(({ text, line }) => (search !== undefined && matches(lines[line] ?? '', search) ? paint.yellow(text) : text))
 }
 
 /** From this width on, a list has the preview of the chosen entry beside it. */
@@ -96,9 +112,25 @@ function listBody(
   })
 }
 
-/** The help must be readable in full on a narrow terminal. */
-const wrapLines = (lines: readonly string[], columns: number): string[] =>
-  lines.flatMap((line) => wrapText(line, columns - 2, 9).map((part, index) => (index === 0 ? part : `  ${part}`)))
+/** A row on the screen, and the line of the text that it is from. */
+type WrappedRow = { readonly text: string; readonly line: number }
+
+/** A longer line, such as a minified file, ends with an ellipsis. */
+const maxRowsPerLine = 50
+
+/** The rows of each open text: every key and every redraw needs them, in the process that runs the sprint. */
+const wrapped = new WeakMap<readonly string[], { readonly columns: number; readonly rows: readonly WrappedRow[] }>()
+
+/** Long lines continue on the next row, indented, so that a narrow terminal hides nothing. */
+export function wrapLines(lines: readonly string[], { columns }: Pick<ScreenSize, 'columns'>): readonly WrappedRow[] {
+  const known = wrapped.get(lines)
+  if (known?.columns === columns) return known.rows
+  const rows = lines.flatMap((text, line) =>
+    wrapPainted(text.replaceAll('\t', '    '), columns, maxRowsPerLine).map((part) => ({ text: part, line })),
+  )
+  wrapped.set(lines, { columns, rows })
+  return rows
+}
 
 const matches = (line: string, search: string): boolean => line.toLowerCase().includes(search.toLowerCase())
 
@@ -112,7 +144,7 @@ export type OverlayStep =
 
 /** Applies a key to a layer. Pure: the caller opens entries and draws. */
 export function pressOverlayKey(layer: OverlayLayer, key: string, size: ScreenSize): OverlayStep {
-  if (layer.typing !== undefined) return typeSearch(layer, layer.typing, key)
+  if (layer.typing !== undefined) return typeSearch(layer, layer.typing, key, size)
   const { content } = layer
   if (key === 'q') return { do: 'close' }
   if (key === '\u001b' || key === '\u001b[D' || key === 'h' || key === '\u007f') return { do: 'back' }
@@ -122,10 +154,13 @@ export function pressOverlayKey(layer: OverlayLayer, key: string, size: ScreenSi
   }
   if (content.kind === 'text' && key === '/') return { do: 'show', layer: { ...layer, typing: '' } }
   if (content.kind === 'text' && key === 'n' && layer.search !== undefined)
-    return { do: 'show', layer: findNext(layer, layer.search, layer.position + 1) }
+    return { do: 'show', layer: findNext(layer, layer.search, { size, isAgain: true }) }
   const by = moves(pageRows(size))[key]
   if (by === undefined && content.kind === 'text' && content.isHelp) return { do: 'pass' }
-  return { do: 'show', layer: by === undefined ? layer : moveTo(layer, layer.position + by, size) }
+  return {
+    do: 'show',
+    layer: by === undefined ? layer : moveTo(layer, moveTo(layer, layer.position, size).position + by, size),
+  }
 }
 
 /** Keys that move, and by how much. */
@@ -146,22 +181,34 @@ const moves = (page: number): Readonly<Record<string, number>> => ({
 
 function moveTo(layer: OverlayLayer, position: number, size: ScreenSize): OverlayLayer {
   const { content } = layer
-  const last = content.kind === 'text' ? content.lines.length - pageRows(size) : content.entries.length - 1
+  const last =
+    content.kind === 'text' ? wrapLines(content.lines, size).length - pageRows(size) : content.entries.length - 1
   return { ...layer, position: Math.max(0, Math.min(position, last)) }
 }
 
-function typeSearch({ typing: _typing, ...layer }: OverlayLayer, text: string, key: string): OverlayStep {
+function typeSearch(
+  { typing: _typing, ...layer }: OverlayLayer,
+  text: string,
+  key: string,
+  size: ScreenSize,
+): OverlayStep {
   if (key === '\u001b') return { do: 'show', layer }
-  if (key === '\r' || key === '\n')
-    return { do: 'show', layer: text === '' ? layer : findNext({ ...layer, search: text }, text, layer.position) }
+  if (key === '\r' || key === '\n') {
+    const found = text === '' ? layer : findNext({ ...layer, search: text }, text, { size, isAgain: false })
+    return { do: 'show', layer: found }
+  }
   const next = key === '\u007f' || key === '\b' ? text.slice(0, -1) : text + (key >= ' ' ? key : '')
   return { do: 'show', layer: { ...layer, typing: next } }
 }
 
-/** The next line that contains the text, from there on and then from the top. */
-function findNext(layer: OverlayLayer, search: string, from: number): OverlayLayer {
+type SearchOptions = { readonly size: ScreenSize; readonly isAgain: boolean }
+
+/** The next line that contains the text, from the first visible one (again: the one after it) and then from the top. */
+function findNext(layer: OverlayLayer, search: string, { size, isAgain }: SearchOptions): OverlayLayer {
   const lines = layer.content.kind === 'text' ? layer.content.lines : []
+  const rows = wrapLines(lines, size)
+  const from = (rows[layer.position]?.line ?? 0) + (isAgain ? 1 : 0)
   const after = lines.findIndex((line, index) => index >= from && matches(line, search))
   const found = after === -1 ? lines.findIndex((line) => matches(line, search)) : after
-  return found === -1 ? layer : { ...layer, position: found }
+  return found === -1 ? layer : { ...layer, position: rows.findIndex(({ line }) => line === found) }
 }

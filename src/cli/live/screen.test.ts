@@ -152,6 +152,18 @@ describe('the live view', () => {
 
     expect(renderScreen(failed, 100).join('\n')).toContain('✗ npm test')
   })
+
+  it('shows the last result of a check after a resume', () => {
+    const state = createBusyState()
+    const record = {
+      ...state.progress.iterations[0]!,
+      checks: [{ name: 'npm test', passed: false, exitCode: 1, durationMs: 1, output: '' }],
+    }
+    const resumed = createLiveState({ ...state.progress, iterations: [record] }, 'claude', noon)
+
+    expect(renderScreen(resumed, 100).join('\n')).toContain('✗ npm test')
+  })
+
   it('fills the rest of a terminal with recent events, the newest at the bottom', () => {
     const busy = Array.from({ length: 200 }, (_, n) => n).reduce(
       (state, n) => applyLiveEvent(state, { type: 'note', level: 'info', text: `note ${n}` }, noon),

@@ -12,7 +12,7 @@ import { listRecordedAttempts, openAttemptReader, readAttemptPrompt } from '../r
 import { iterationCheckLines, readCheckResults } from '../report/check-results.ts'
 import { checksText } from '../../words/receipt-text.ts'
 import { createBoundedLines } from '../../words/report/report-data.ts'
-import { resolveSprintWorkspace } from '../sprint/changes.ts'
+import { requireSprintWorkspace } from '../sprint/changes.ts'
 import { diffEntries } from './diff-entries.ts'
 import type { OverlayContent, OverlayEntry } from './overlay.ts'
 import { findIterationAgent } from '../sprint/iteration-agent.ts'
@@ -105,7 +105,7 @@ async function openDiff({ sprintDir, progress, io }: BrowsedSprint, range: Itera
   const title = range.from === 0 ? 'changes since the start' : `changes of iteration ${range.to}`
   const paint = createPaint(io.useColor)
   try {
-    const workspace = resolveSprintWorkspace(sprintDir, progress(), io)
+    const workspace = requireSprintWorkspace(sprintDir, progress(), io)
     await assertComparable(workspace)
     const text = await diffIterations(workspace, range)
     if (text === '') return { kind: 'text', title, lines: orNone([]) }

@@ -2,6 +2,7 @@ import type { CompiledPhase, CompiledStep } from '../../contract/phases.ts'
 import type { Progress, Step } from '../../contract/progress.ts'
 import { toOneLine } from '../../words/text.ts'
 import type { ScreenBox, DrawContext } from './draw.ts'
+import { describeWork, markWork } from '../view/phase-lines.ts'
 import { fitText, wrapText } from '../io/width.ts'
 
 /** The work of a sprint: the steps of a goal, or the phases of a workflow with the items of the open ones. */
@@ -60,17 +61,9 @@ function workUnitLine(
   { paint }: DrawContext,
   width: number,
 ): string {
-  const { id, status, error, summary, prompt = '' } = unit
-  const marks: Readonly<Record<typeof status, string>> = {
-    pending: '○',
-    'in-progress': paint.cyan('●'),
-    completed: paint.green('✓'),
-    failed: paint.red('✗'),
-    blocked: paint.red('✗'),
-    skipped: '–',
-  }
+  const { id, status } = unit
   const head = fitText(`${id}${items}`, width - 2)
   const room = width - 4 - head.length
-  const text = room < 8 ? '' : fitText(toOneLine(error ?? summary ?? prompt), room)
-  return `${marks[status]} ${head}  ${paint.dim(text)}`.trimEnd()
+  const text = room < 8 ? '' : fitText(describeWork(unit), room)
+  return `${markWork(status, paint)} ${head}  ${paint.dim(text)}`.trimEnd()
 }

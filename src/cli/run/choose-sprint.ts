@@ -1,8 +1,10 @@
 import { resolve } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { RalphError } from '../../contract/errors.ts'
 import type { Progress } from '../../contract/progress.ts'
 import { exists } from '../../platform/files/files.ts'
 import { createSprintFolder, sprintPath } from '../../storage/state/sprint-folder.ts'
+import { withWorkTree } from '../../storage/state/work-tree-lock.ts'
 import { chooseAgents } from '../agents/choose-agent.ts'
 import { askYesOrNo } from '../io/confirm.ts'
 import { displayPath } from '../io/display-path.ts'
@@ -41,15 +43,17 @@ export async function chooseSprint(request: SprintRequest, io: Io): Promise<Chos
   return { sprintDir: (await findSprint(argument, io)).sprintDir, isNew: false }
 }
 
-/** Flags that only a new sprint can follow. */
-function refuseGoalFlags({ checks, worktree }: SprintRequest): void {
-  if (checks !== undefined)
+/** Flags that only a new sprint can follow. The command that created a sprint may resume it with the same flags. */
+function refuseGoalFlags({ checks, worktree }: SprintRequest, progress?: Progress): void {
+  const another = progress === undefined ? '' : ', or create another sprint with --new'
+  const current = progress?.doneWhen?.map(({ run }) => run)
+  if (checks !== undefined && !isDeepStrictEqual(checks, current))
     throw new RalphError('USAGE', 'run: --check belongs to a new sprint with --goal "…"', {
-      hint: 'write "done-when: [{run: …}]" into the SPRINT.yaml of this one',
+      hint: `write "done-when: [{run: …}]" into the SPRINT.yaml of this one${another}`,
     })
-  if (worktree === true)
+  if (worktree === true && progress?.worktree?.enabled !== true)
     throw new RalphError('USAGE', 'run: --worktree belongs to a new sprint with --goal "…"', {
-      hint: 'write "worktree: {enabled: true}" into the SPRINT.yaml of this one before its first run',
+      hint: `write "worktree: {enabled: true}" into the SPRINT.yaml of this one before its first run${another}`,
     })
 }
 
@@ -64,7 +68,10 @@ export async function planSprint(
   if (goal === undefined) return { sprintDir: (await chooseSprint(request, io)).sprintDir }
   assertGoal(goal)
   const before = request.again === 'new' ? undefined : await findUnfinished(goal, io)
-  if (before) return { sprintDir: before.sprintDir }
+  if (before) {
+    refuseGoalFlags(request, before.progress)
+    return { sprintDir: before.sprintDir }
+  }
   return { sprintDir: newSprintFolder(slugFromGoal(goal), io), text: renderGoalSprint({ ...request, goal }) }
 }
 
@@ -100,10 +107,15 @@ async function chooseForGoal(request: SprintRequest & { readonly goal: string },
   chooseAgents(agent === undefined ? undefined : [agent], io)
   if (argument !== undefined) return createAt(argument, request, io)
   const before = again === 'new' ? undefined : await findUnfinished(goal, io)
-  if (before && (await shouldResume(before, request, io))) return { sprintDir: before.sprintDir, isNew: false }
+  if (before && (await shouldResume(before, request, io))) {
+    refuseGoalFlags(request, before.progress)
+    return { sprintDir: before.sprintDir, isNew: false }
+  }
   if (again === 'resume' && !before)
     throw new RalphError('USAGE', 'run: no unfinished sprint has this goal', { hint: 'omit --resume to start one' })
-  const sprintDir = await createGoalSprint(request, io)
+  const create = () => createGoalSprint(request, io)
+  // A sprint that cannot start now is not created: the same goal with --worktree would resume it here.
+  const sprintDir = request.worktree === true ? await create() : await withWorkTree(io.cwd, slugFromGoal(goal), create)
   io.printError(`new sprint in ${displayPath(sprintDir, io)}`)
   return { sprintDir, isNew: true }
 }

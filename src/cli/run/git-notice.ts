@@ -3,7 +3,7 @@ import { pluralize } from '../../words/counts.ts'
 
 /** `branch main, 2 uncommitted files: checkpoints include them` */
 export const describeGitStatus = ({ branch, changed }: GitStatus): string =>
-  `${branch === undefined ? 'detached HEAD' : `branch ${branch}`}${changed === 0 ? '' : `, ${pluralize(changed, 'uncommitted file')}: checkpoints include them`}`
+  `${branch === undefined ? 'detached HEAD' : `branch ${branch}`}${changed === 0 ? '' : `, ${pluralize(changed, 'uncommitted file')}: checkpoints include ${changed === 1 ? 'it' : 'them'}`}`
 
 /** What a user should know about the repository before the agent starts; undefined if there is nothing. Never rejects. */
 export async function readGitNotice(folder: string): Promise<string | undefined> {

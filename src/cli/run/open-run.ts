@@ -29,6 +29,7 @@ import { readGitNotice } from './git-notice.ts'
 import { traceRun, type TracedRun } from './trace-run.ts'
 import { askAboutLargeFiles } from './large-files.ts'
 import { resolveRunLocation, type RunLocation } from './run-location.ts'
+import { resumeAfterSignIn } from './sign-in.ts'
 
 /** Maximum number of hooks at once. */
 const hookSlots = 4
@@ -83,7 +84,7 @@ export async function openRun(choices: RunChoices, plan: SprintPlan, io: Io): Pr
   const redact = createSprintRedactor(sprintDir, io)
   // Read while the sprint opens.
   const gitNotice = readGitNotice(project)
-  const opened = await openSprint({
+  const openedSprint = await openSprint({
     sprintDir,
     compiled: plan.compiled,
     now: io.now,
@@ -92,6 +93,7 @@ export async function openRun(choices: RunChoices, plan: SprintPlan, io: Io): Pr
     acceptChanges: (changes) => requireAcceptedChanges(changes, choices, io),
   })
   try {
+    const opened = { ...openedSprint, progress: await resumeAfterSignIn(openedSprint, plan.configured, io) }
     const location = await resolveRunLocation(opened.progress, { ...choices, project }, io)
     const isFinished = opened.progress.status === 'completed'
     const lock = isFinished ? undefined : await lockWorkTree(location.folder, await sprintName(sprintDir, io))
@@ -120,7 +122,7 @@ export async function openRun(choices: RunChoices, plan: SprintPlan, io: Io): Pr
       },
     }
   } catch (error) {
-    await opened.store.close()
+    await openedSprint.store.close()
     throw error
   }
 }
@@ -182,6 +184,7 @@ async function startRun(
       traced?.observe(event)
       observe(event)
     },
+    drained: events.drained,
     traceparent: traced?.traceparent,
   })
   if (progress.checkpoint !== false && isFirstRun(progress)) await ports.workspace.start()

@@ -113,7 +113,12 @@ async function examineChecks(progress: Progress, io: Io): Promise<Finding> {
   const missing = checks.filter(({ run }) => !canStart(run, io))
   const names = checks.map((check) => check.name ?? check.run).join(', ')
   const [broken] = missing
-  if (broken) return { name, level: 'stop', text: `${broken.run}: its program was not found` }
+  if (broken)
+    return {
+      name,
+      level: 'stop',
+      text: `${broken.run}: its program was not found; install it, or name another command with --check`,
+    }
   return { name, level: 'ok', text: `${names}${progress.doneWhen ? '' : ' (detected)'}` }
 }
 

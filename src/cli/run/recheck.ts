@@ -1,12 +1,13 @@
 import { superviseShell } from '../../agents/supervise/shell.ts'
 import type { CheckResult, Progress } from '../../contract/progress.ts'
 import type { Check } from '../../contract/check.ts'
+import { git } from '../../platform/git.ts'
 import { redactShell } from '../../runtime/redact-ports.ts'
 import { createProjectRedactor } from '../../storage/accounts/secrets.ts'
 import { describeExit } from '../../words/event-sentences.ts'
 import type { Io } from '../io/io.ts'
 import { createPaint } from '../io/paint.ts'
-import { resolveSprintWorkspace } from '../sprint/changes.ts'
+import { removedWorktreeBranch, resolveSprintWorkspace } from '../sprint/changes.ts'
 import type { RunView } from '../view/view.ts'
 
 type FinishedSprint = { readonly sprintDir: string; readonly name: string; readonly progress: Progress }
@@ -51,14 +52,42 @@ function toResult(
   }
 }
 
+/**
+ * The branch of a finished sprint whose files are gone and whose work is not in the project: its checks cannot run. Undefined also if
+ * the user has deleted the branch, as after a merge: the checks then run in the project.
+ */
+export async function findUnmergedBranch({ sprintDir, progress }: FinishedSprint, io: Io): Promise<string | undefined> {
+  const branch = removedWorktreeBranch(progress)
+  if (branch === undefined) return undefined
+  const { project: cwd } = resolveSprintWorkspace(sprintDir, progress, io)
+  const isUnmerged = async () =>
+    (await git({ cwd }, 'for-each-ref', '--no-merged=HEAD', '--format=%(refname)', `refs/heads/${branch}`)) !== ''
+  return (await isUnmerged().catch(() => false)) ? branch : undefined
+}
+
+/** What a user must know about a finished sprint whose work is on a branch. */
+export function unmergedLines({ progress }: FinishedSprint, branch: string, io: Io): string[] {
+  const { green, bold } = createPaint(io.useColor)
+  return [
+    '',
+    `${green('✓')} ${bold('goal reached')}${doubtText(progress)}: in iteration ${reachedIn(progress)}; the work is on branch ${branch}`,
+    `bring it here with: git merge ${branch}`,
+  ]
+}
+
+const reachedIn = ({ ralphExit, stats }: Progress): number => ralphExit.iteration ?? stats.currentIteration
+
+const doubtText = ({ ralphExit }: Progress): string =>
+  ralphExit.unchecked === true ? ', unchecked' : ralphExit.unproven === true ? ', unproven' : ''
+
 /** What a user must know about a finished sprint: whether its checks still pass, and how to continue. */
 export function recheckLines({ name, progress }: FinishedSprint, results: readonly CheckResult[], io: Io): string[] {
   const { green, red, bold } = createPaint(io.useColor)
   const failed = results.filter(({ passed }) => !passed)
-  const at = `the goal was reached in iteration ${progress.ralphExit.iteration ?? progress.stats.currentIteration}`
+  const at = `the goal was reached in iteration ${reachedIn(progress)}`
   const now =
     failed.length === 0
-      ? `${green('✓')} ${bold('goal reached')}: ${results.length === 0 ? `${at}; there is no check to run again` : `${at}, and its checks still pass`}`
+      ? `${green('✓')} ${bold('goal reached')}${doubtText(progress)}: ${results.length === 0 ? `${at}; there is no check to run again` : `${at}, and its checks still pass`}`
       : `${red('✗')} ${bold('no longer true')}: ${at}, but ${failed.map(({ name: check, reason, exitCode }) => `${check} fails now (${describeExit({ error: reason, exitCode })})`).join(', ')}`
   return ['', now, `continue with: ralph follow-up ${name} "what to do next"`]
 }

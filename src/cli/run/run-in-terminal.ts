@@ -19,9 +19,8 @@ import { printEnd, printHead } from '../view/run-report.ts'
 import { createJsonView, createPlainView, type RunView } from '../view/view.ts'
 import { askQuestion } from './ask-question.ts'
 import { openRun, type OpenedRun, type RunChoices } from './open-run.ts'
-import { recheckLines, recheckSprint } from './recheck.ts'
+import { findUnmergedBranch, recheckLines, recheckSprint, unmergedLines } from './recheck.ts'
 import { acceptRequests, handleStopSignals } from './run-control.ts'
-import { resumeAfterSignIn } from './sign-in.ts'
 
 export type RunOptions = RunChoices & {
   readonly workflows?: string
@@ -42,9 +41,8 @@ export async function runInTerminal(options: RunOptions, io: Io): Promise<number
   refusePlaceholder(plan, options.sprintDir, io)
   if (hasPauseFile(options.sprintDir))
     return refusePaused('is paused: remove the file PAUSE in it, then run it again', options, io)
-  await resumeAfterSignIn(options.sprintDir, plan.configured, io)
   const opened = await openRun(options, plan, io)
-  const letSleep = options.keepAwake === true ? keepAwake(machineNotes(io)) : undefined
+  const letSleep = options.keepAwake === true ? keepAwake(describeMachine(opened.project, io)) : undefined
   try {
     if (opened.isPausedByEdit)
       return refusePaused('was paused in PROGRESS.yaml; run it again to resume it', options, io)
@@ -79,9 +77,11 @@ async function showFinished(opened: OpenedRun, options: RunOptions, io: Io): Pro
   const progress = await (await opened.start(view.show)).done
   await opened.store.flush()
   const sprint = { sprintDir, name: await sprintName(sprintDir, io), progress }
-  const results = await recheckSprint(sprint, view, io)
+  const branch = await findUnmergedBranch(sprint, io)
+  const results = branch === undefined ? await recheckSprint(sprint, view, io) : []
   view.close()
-  if (options.json !== true) for (const line of recheckLines(sprint, results, io)) io.print(line)
+  const lines = branch === undefined ? recheckLines(sprint, results, io) : unmergedLines(sprint, branch, io)
+  if (options.json !== true) for (const line of lines) io.print(line)
   await options.ci?.summarize(progress, displayPath(sprintDir, io))
   return results.every(({ passed }) => passed) ? chooseExitCode(progress, options.ci !== undefined) : 1
 }
@@ -94,7 +94,12 @@ function refusePaused(why: string, { sprintDir, json }: RunOptions, io: Io): num
   return exitCodes.paused
 }
 
-const machineNotes = (io: Io) => ({ platform: process.platform, path: io.env['PATH'] ?? '', pid: process.pid })
+const describeMachine = (project: string, io: Io) => ({
+  platform: process.platform,
+  path: io.env['PATH'] ?? '',
+  project,
+  pid: process.pid,
+})
 
 const leaveHint = 'to leave: p pauses after this iteration, s stops; "ralph run --detach" runs without a terminal'
 

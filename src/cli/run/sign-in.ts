@@ -1,26 +1,27 @@
 import { join } from 'node:path'
 import { getDriver } from '../../agents/drivers/registry.ts'
 import type { Progress } from '../../contract/progress.ts'
+import { applyFactToProgress } from '../../host/apply-fact.ts'
+import type { OpenedSprint } from '../../host/open-sprint.ts'
 import { modifiedAt } from '../../platform/files/files.ts'
 import { missingVariable } from '../agents/missing-variable.ts'
 import type { Io } from '../io/io.ts'
-import { recordFact } from '../sprint/record-fact.ts'
-import { loadProgress } from '../sprint/sprint-state.ts'
 
 /**
  * Closes the question of an agent that was not signed in, or missed a variable, once the user has fixed that: `ralph run` then
  * continues without an answer. Starts no program: a newer credentials file or a variable is the sign.
  */
 export async function resumeAfterSignIn(
-  sprintDir: string,
+  { progress, store }: Pick<OpenedSprint, 'progress' | 'store'>,
   configured: Progress,
   io: Io,
-): Promise<'resumed' | 'unchanged'> {
-  const progress = await loadProgress(sprintDir).catch(() => undefined)
-  if (progress?.status !== 'needs-human' || progress.failure?.class !== 'auth') return 'unchanged'
-  if (!isFixed(progress, configured, io)) return 'unchanged'
-  await recordFact(sprintDir, { type: 'answered', at: io.now(), answer: 'Fixed: the agent can work now.' }, io)
-  return 'resumed'
+): Promise<Progress> {
+  if (progress.status !== 'needs-human' || progress.failure?.class !== 'auth') return progress
+  if (!isFixed(progress, configured, io)) return progress
+  const answered = { type: 'answered' as const, at: io.now(), answer: 'Fixed: the agent can work now.' }
+  const next = applyFactToProgress(progress, answered)
+  await store.save(next, answered)
+  return next
 }
 
 function isFixed({ humanNeeded, live, runAgents = [] }: Progress, configured: Progress, io: Io): boolean {

@@ -41,8 +41,9 @@ export async function examineBackend(test: BackendUnderTest): Promise<BackendObs
     const state = await test.client.readDeployment({})
     return [address, ...certificate, ready, ...examineState(state, test)]
   } catch (error) {
-    const hint = error instanceof RalphError ? error.hint : undefined
-    return [address, ...certificate, ready, { name: 'token', ok: false, text: errorMessage(error), hint }]
+    const { code, hint } = error instanceof RalphError ? error : { code: '', hint: undefined }
+    const name = code === 'DATABASE_UNAVAILABLE' ? 'database' : 'token'
+    return [address, ...certificate, ready, { name, ok: false, text: errorMessage(error), hint }]
   }
 }
 
@@ -111,15 +112,17 @@ function examineState(state: Deployment, { now, version }: BackendUnderTest): Ba
 }
 
 function examineDatabase({ database }: Deployment): BackendObservation[] {
-  const { kind, serverVersion, sizeBytes, latencyMs, clockSkewMs, readOnly, migrations, diskFreeBytes } = database
+  const { kind, serverVersion, sizeBytes, latencyMs, clockSkewMs, readOnly, writeProblem, migrations, diskFreeBytes } =
+    database
   const { applied, known, last } = migrations
   const isQuick = latencyMs < slowMs && Math.abs(clockSkewMs) < maxSkewMs
   const about = `${kind} ${serverVersion}, ${formatBytes(sizeBytes)}, answers in ${Math.round(latencyMs)} ms, clock ${formatHumanDuration(clockSkewMs)} off`
-  const rights = readOnly ? 'the database is read-only' : 'may write'
+  const rights = writeProblem?.text ?? (readOnly ? 'the database is read-only' : 'may write')
+  const rightsHint = writeProblem?.hint ?? 'name the primary server in DATABASE_URL, not a replica'
   const free = `${formatBytes(diskFreeBytes ?? 0)} free for the database`
   return [
     observe('database', isQuick, about, 'put the database near the backend, and synchronise its clock'),
-    observe('rights', !readOnly, rights, 'name the primary server in DATABASE_URL, not a replica'),
+    observe('rights', !readOnly && !writeProblem, rights, rightsHint),
     observe('migrations', applied >= known, `${applied} of ${known} applied (${last})`, 'start this version once'),
     ...(diskFreeBytes === undefined
       ? []

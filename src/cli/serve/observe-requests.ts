@@ -7,7 +7,7 @@ import { readSprintOwner } from '../../storage/state/sprint-lock.ts'
 import { finishSprint, planFinish } from '../../host/finish-sprint.ts'
 import { diffIterations, previewRestore, restoreFiles } from '../../storage/git/restore.ts'
 import { withWorkTree } from '../../storage/state/work-tree-lock.ts'
-import { resolveSprintWorkspace } from '../sprint/changes.ts'
+import { requireSprintWorkspace } from '../sprint/changes.ts'
 import { noResponseError } from '../sprint/requests.ts'
 import type { Io } from '../io/io.ts'
 import { recordFact } from '../sprint/record-fact.ts'
@@ -54,7 +54,7 @@ export function createObservedSprints(observers: () => readonly SprintObserver[]
 }
 
 const findWorkspace = async (folder: string, io: Io) =>
-  resolveSprintWorkspace(folder, await requireProgress(folder, io), io)
+  requireSprintWorkspace(folder, await requireProgress(folder, io), io)
 
 function refuseRunning(folder: string): void {
   const owner = readSprintOwner(folder)

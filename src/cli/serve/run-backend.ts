@@ -30,7 +30,6 @@ export async function runBackend(settings: ServeSettings, options: ServeOptions,
   await createFolder(settings.dataFolder)
   const ending = waitForServeSignal()
   const secretsKey = await readSecretsKey(settings, io)
-  if (secretsKey === undefined) log('warn', unsealedSecrets)
   const project = createProjectView(io, log)
   const telemetry = await openServeTelemetry(log, io)
   const demo = createDemoSprints(io, log)
@@ -50,7 +49,8 @@ export async function runBackend(settings: ServeSettings, options: ServeOptions,
     observed: createObservedSprints(() => [...present(project.observer()), ...demo.observers()], io),
     log,
     onLost: (reason) => ending.now(reason),
-  })
+  }).catch(exitAfterFailedStart)
+  if (secretsKey === undefined) log('warn', unsealedSecrets)
   const machine = options.withMachine ? await startLocalMachine(backend, settings, { io, log }) : undefined
   if (machine) {
     own.place = { fleet: backend.fleet, machineId: machine.machineId, userName: userInfo().username }
@@ -83,6 +83,14 @@ export async function runBackend(settings: ServeSettings, options: ServeOptions,
   // Running agents continue without this process and are supervised by the next start.
   setImmediate(() => process.exit())
   return reason === 'SIGINT' || reason === 'SIGTERM' || reason === 'SIGHUP' ? 0 : 1
+}
+
+const exitGraceMs = 1000
+
+/** Parts of the engine may have started, and would keep a process alive that serves nothing. */
+function exitAfterFailedStart(error: unknown): never {
+  setTimeout(() => process.exit(), exitGraceMs).unref()
+  throw error
 }
 
 /** Sends sprints to a collector if the `OTEL_*` variables name one. Loads nothing otherwise. */

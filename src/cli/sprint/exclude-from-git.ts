@@ -3,8 +3,8 @@ import { createFolder, readPlainText } from '../../platform/files/files.ts'
 import { writeFileAtomic } from '../../platform/files/atomic-file.ts'
 import { git } from '../../platform/git.ts'
 
-/** The folder itself must not match: `git add` of a checkpoint names it, and refuses an ignored path. */
-const pattern = '.claude/sprints/*'
+/** At any depth, for the packages of a monorepo. The folder itself must not match: `git add` of a checkpoint names it, and refuses an ignored path. */
+const pattern = '**/.claude/sprints/*'
 
 /**
  * Hides the sprints of a project from `git status`, for this clone only. True if it did: not if the project has no repository,

@@ -62,7 +62,7 @@ const foundAt = async (sprintDir: string, io: Io): Promise<FoundSprint> => ({
   name: await sprintName(sprintDir, io),
 })
 
-const isSprintFolder = (dir: string): boolean => exists(sprintPath(dir)) || exists(progressPath(dir))
+export const isSprintFolder = (dir: string): boolean => exists(sprintPath(dir)) || exists(progressPath(dir))
 
 const undatedName = (name: string): string => name.replace(/^\d{4}-\d{2}-\d{2}_/, '')
 
@@ -94,7 +94,8 @@ async function chooseLatest(io: Io, prefer?: SprintFilter): Promise<FoundSprint>
     })
   }
   const found = await foundAt(chosen, io)
-  if (all.length > 1) io.printError(`sprint ${found.name}, the latest of ${all.length}; see: ralph list`)
+  if (all.length > 1)
+    io.printError(`sprint ${found.name}, ${chosen === all[0] ? 'the latest' : 'one'} of ${all.length}; see: ralph list`)
   return found
 }
 

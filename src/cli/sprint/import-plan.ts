@@ -1,8 +1,8 @@
-import { parse } from 'yaml'
 import { z } from 'zod'
 import { RalphError, errorMessage, firstErrorLine } from '../../contract/errors.ts'
 import { readStepStatus } from '../../storage/seed/step-status.ts'
 import { isSeedProgress } from '../../storage/seed/seed-progress.ts'
+import { parseYaml } from '../../storage/state/parse-yaml.ts'
 
 /** What `ralph init --from` takes from a file: the goal and the steps that are not done. */
 export type ImportedPlan = {
@@ -86,7 +86,7 @@ const PlanYaml = z.looseObject({
 function importYaml(file: string, text: string): ImportedPlan {
   let value: unknown
   try {
-    value = parse(text, { maxAliasCount: 0 })
+    value = parseYaml(text)
   } catch (error) {
     throw importError(file, firstErrorLine(error))
   }

@@ -5,7 +5,7 @@ import { resolveAnswer } from '../../loop/core/question.ts'
 import type { Io } from '../io/io.ts'
 import type { FoundSprint } from './find-sprint.ts'
 import { recordFact } from './record-fact.ts'
-import { requireProgress } from './sprint-state.ts'
+import { loadProgress, requireProgress } from './sprint-state.ts'
 
 export type StopMoment = 'iteration' | 'turn' | 'now'
 export type StopStatus = 'paused' | 'interrupted'
@@ -17,7 +17,10 @@ export async function requestStop(
   io: Io,
 ): Promise<string> {
   const owner = readSprintOwner(sprintDir)
-  if (owner === undefined) throw new RalphError('NOT_RUNNING', 'this sprint is not running', { place: { file: name } })
+  if (owner === undefined) {
+    const status = (await loadProgress(sprintDir))?.status ?? 'not-started'
+    throw new RalphError('NOT_RUNNING', `this sprint is not running: it is ${status}`, { place: { file: name } })
+  }
   if (!(await postRequest(sprintDir, { type: 'stop', as, when }, io.now()))) throw noResponseError(owner, name)
   return owner
 }
@@ -31,6 +34,13 @@ export async function sendMessage(
   if (text.trim() === '') throw new RalphError('USAGE', 'tell: the message is empty')
   const owner = readSprintOwner(sprintDir)
   if (owner === undefined) {
+    const { status } = await requireProgress(sprintDir, io)
+    if (status === 'completed') {
+      throw new RalphError('NOT_RUNNING', 'the sprint is completed, so no prompt would contain the message', {
+        place: { file: name },
+        hint: followUpHint(name),
+      })
+    }
     await recordFact(sprintDir, { type: 'told', at: io.now(), text, now: false }, io)
     return false
   }
@@ -44,11 +54,14 @@ export async function requireQuestion({ sprintDir, name }: FoundSprint, io: Io) 
   if (humanNeeded) return humanNeeded
   const isNew = status === 'not-started'
   const state = isNew ? 'has not run yet' : `is ${status}`
+  const message = status === 'completed' ? followUpHint(name) : `to send the agent a message: ralph tell ${name} "…"`
   throw new RalphError('NO_QUESTION', `there is no open question: the sprint ${state}`, {
     place: { file: name },
-    hint: isNew ? `start it with: ralph run ${name}` : `to send the agent a message: ralph tell ${name} "…"`,
+    hint: isNew ? `start it with: ralph run ${name}` : message,
   })
 }
+
+const followUpHint = (name: string): string => `continue from it with: ralph follow-up ${name} "…"`
 
 /** Answers the open question of a sprint by text or by the number of an option. Returns the question and the chosen answer. */
 export async function answerQuestion(

@@ -36,7 +36,8 @@ export function renderSprintYaml(inputs: SprintInputs): string {
     workflow: 'ralph',
     goal,
     ...(steps.length > 0 && { steps }),
-    ...(worktree === true && { worktree: { enabled: true } }),
+    // Kept until its branch is merged, so that diff, finish and the checks have its files.
+    ...(worktree === true && { worktree: { enabled: true, cleanup: 'on-merge' } }),
   }
   return `${schemaLine()}
 ${stringify(fields, { lineWidth: 0 }).trimEnd()}

@@ -142,9 +142,10 @@ export function toolText(
   return clipLine(`${name} ${toOneLine(argument.replaceAll(`${project}/`, ''))}`.trimEnd(), width - 6)
 }
 
+/** Without the advertisement that npm prints after the output of a script. */
 const lastLines = (text: string, count: number): string[] =>
   text
     .split('\n')
-    .filter((line) => line.trim() !== '')
+    .filter((line) => line.trim() !== '' && !line.startsWith('npm notice'))
     .slice(-count)
     .map((line) => toOneLine(line))

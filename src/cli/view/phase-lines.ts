@@ -30,7 +30,20 @@ function phaseLine(
   { paint, width }: { readonly paint: TerminalPaint; readonly width: number },
   items: string,
 ): string {
-  const { id, status, error, summary, prompt = '' } = unit
+  const { id, status } = unit
+  const text = describeWork(unit)
+  const head = `${markWork(status, paint)} ${id}${items}`
+  return text === ''
+    ? head
+    : `${head}  ${paint.dim(clipLine(text, Math.max(20, width - id.length - items.length - 10)))}`
+}
+
+type WorkUnit = CompiledPhase | CompiledStep
+
+/** What became of a phase or of one of its items, else what it asks for. */
+export const describeWork = ({ error, summary, prompt = '' }: WorkUnit): string => toOneLine(error ?? summary ?? prompt)
+
+export function markWork(status: WorkUnit['status'], paint: TerminalPaint): string {
   const marks: Readonly<Record<typeof status, string>> = {
     pending: '○',
     'in-progress': paint.cyan('●'),
@@ -39,9 +52,5 @@ function phaseLine(
     blocked: paint.red('✗'),
     skipped: '–',
   }
-  const text = toOneLine(error ?? summary ?? prompt)
-  const head = `${marks[status]} ${id}${items}`
-  return text === ''
-    ? head
-    : `${head}  ${paint.dim(clipLine(text, Math.max(20, width - id.length - items.length - 10)))}`
+  return marks[status]
 }

@@ -9,12 +9,13 @@ export type BestIteration = {
   readonly isNow: boolean
 }
 
-/** The iteration after which most checks passed, the latest of those; undefined if none was checked. */
+/** The iteration after which most checks passed, the latest of those; undefined if none passed. */
 export function bestIteration({ iterations }: Progress): BestIteration | undefined {
   let best: Omit<BestIteration, 'isNow'> | undefined
   for (const { number, checks } of iterations) {
     if (!checks) continue
     const passed = checks.filter((check) => check.passed).length
+    if (passed === 0) continue
     if (!best || passed / checks.length >= best.passed / best.of) best = { number, passed, of: checks.length }
   }
   return (

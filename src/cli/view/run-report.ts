@@ -5,15 +5,16 @@ import { findRepository } from '../../storage/git/status.ts'
 import { findProject, progressPath } from '../../storage/state/sprint-folder.ts'
 import { statusWords } from '../../words/status.ts'
 import type { Io } from '../io/io.ts'
-import { clipLine, toOneLine } from '../../words/text.ts'
+import { clipLine, toOneLine, toShortGoal } from '../../words/text.ts'
 import { formatHumanDuration } from '../../words/durations.ts'
 import { createPaint, type TerminalPaint } from '../io/paint.ts'
 import { printWrapped } from '../io/print-wrapped.ts'
+import { resumeCommand } from './raised-limits.ts'
 import { bestIteration, questionLines } from './receipt.ts'
 import { missingVariable } from '../agents/missing-variable.ts'
 import { signInCommand } from '../agents/sign-in-command.ts'
+import { removedWorktreeBranch } from '../sprint/changes.ts'
 import { findIterationAgent } from '../sprint/iteration-agent.ts'
-import { formatDuration } from '../../contract/time.ts'
 import { formatCount, pluralize } from '../../words/counts.ts'
 import { formatCap, formatCost } from '../../words/money.ts'
 import { displayPath } from '../io/display-path.ts'
@@ -36,7 +37,7 @@ export function printHead(
   const isGoal = progress.phases === undefined
   const phases = progress.phases?.map(({ id, steps }) => (steps ? `${id} (${steps.length} items)` : id)).join(', ')
   if (isGoal || progress.goal !== '')
-    io.print(`${paint.dim('goal')}       ${clipLine(toOneLine(progress.goal), io.columns() - 12)}`)
+    io.print(`${paint.dim('goal')}       ${clipLine(toShortGoal(progress.goal), io.columns() - 12)}`)
   if (phases !== undefined) io.print(`${paint.dim('phases')}     ${clipLine(phases, io.columns() - 12)}`)
   io.print(`${paint.dim('agent')}      ${driver.name}${progress.model ? ` ${progress.model}` : ''}`)
   if (isGoal || names !== '')
@@ -111,7 +112,7 @@ function wallsRow({ walls }: Progress): [string, string][] {
 function countLines(progress: Progress): [string, string][] {
   const { stats, phases } = progress
   const steps = `${stats.completedSteps} of ${stats.totalSteps} completed`
-  if (!phases) return [['steps', steps]]
+  if (!phases) return stats.totalSteps > 0 ? [['steps', steps]] : []
   const completed = phases.filter(({ status }) => status === 'completed').length
   const items: [string, string][] = stats.totalSteps > 0 ? [['items', steps]] : []
   return [['phases', `${completed} of ${phases.length} completed`], ...items]
@@ -128,13 +129,18 @@ function bestLine(progress: Progress, folder: string): { readonly best?: string 
   return { best: `iteration ${number}: ${passed} of ${of} checks passed${isNow ? ' (the current files)' : back}` }
 }
 
-function placeLines({ status }: Progress, { sprintDir, name }: NamedSprint, io: Io): Record<string, string> {
+function placeLines(progress: Progress, { sprintDir, name }: NamedSprint, io: Io): Record<string, string> {
+  const { status, worktree } = progress
   const hasRepository = findRepository(findProject(sprintDir, io.cwd)) !== undefined
+  const removed = removedWorktreeBranch(progress)
+  const isCommitted = worktree !== undefined && progress.worktreeState !== undefined
   return {
     progress: displayPath(progressPath(sprintDir), io),
     transcripts: displayPath(join(sprintDir, 'transcripts'), io),
-    ...(hasRepository && { diff: `ralph diff ${name}` }),
-    ...(hasRepository && status === 'completed' && { commit: `ralph finish ${name}` }),
+    ...(hasRepository && { diff: removed === undefined ? `ralph diff ${name}` : `git diff HEAD...${removed}` }),
+    ...(hasRepository &&
+      status === 'completed' &&
+      (isCommitted ? { merge: `git merge ${worktree.branch}` } : { commit: `ralph finish ${name}` })),
   }
 }
 
@@ -143,29 +149,24 @@ function nextSteps(progress: Progress, name: string): string[] {
   if (humanNeeded && failure?.class === 'auth')
     return ['', ...questionLines(humanNeeded), '', signInHint(progress, humanNeeded.reason, name)]
   if (humanNeeded) {
-    const answer = humanNeeded.options?.length ? 'NUMBER' : '"…"'
-    const how = `answer with: ralph answer ${name} ${answer}   then: ralph run ${name}`
+    const how = `answer with: ralph answer ${name} ${exampleAnswer(humanNeeded)}   then: ${resumeCommand(name, progress)}`
     return ['', ...questionLines(humanNeeded), '', how]
   }
   if (status === 'completed') return []
-  if (status === 'limit-reached') return ['', `resume with a higher limit: ralph run ${name} ${raisedLimit(progress)}`]
-  return ['', `resume with: ralph run ${name}`]
+  if (status === 'limit-reached') return ['', `resume with a higher limit: ${resumeCommand(name, progress)}`]
+  return ['', `resume with: ${resumeCommand(name, progress)}`]
+}
+
+/** The number of the default, or of the first option: the command works as it is printed. */
+function exampleAnswer({ options = [], default: preset }: NonNullable<Progress['humanNeeded']>): string {
+  return options.length === 0 ? '"…"' : String(Math.max(0, options.indexOf(preset ?? '')) + 1)
 }
 
 /** What to do about an agent that cannot work until the user fixes its access. */
 function signInHint(progress: Progress, reason: string, name: string): string {
   const variable = missingVariable(reason)
   if (variable !== undefined)
-    return `set ${variable}, add "env: { pass: [${variable}] }" to SPRINT.yaml, then: ralph run ${name} --accept-changes`
+    return `set ${variable}, add "env: { pass: [${variable}] }" to SPRINT.yaml, then: ${resumeCommand(`${name} --accept-changes`, progress)}`
   const agent = findIterationAgent(progress, progress.stats.currentIteration)
-  return `sign in with: ${signInCommand(agent)}   then: ralph run ${name}   (if it asks again: ralph answer ${name} "signed in")`
-}
-
-/** The flag that raises the reached limit, with twice its value. */
-function raisedLimit({ stats, limits, runLimits = {} }: Progress): string {
-  const { usd = limits.usd, durationMs = limits.duration } = runLimits
-  if (stats.currentIteration >= stats.maxIterations) return `--max-iterations ${stats.maxIterations * 2}`
-  if (usd !== 'off' && (stats.spentUsd ?? stats.costUsd ?? 0) >= usd) return `--budget-usd ${usd * 2}`
-  if (durationMs !== 'off' && stats.activeMs >= durationMs) return `--max-duration ${formatDuration(durationMs * 2)}`
-  return '--accept-changes, after you raise limits.tokens in SPRINT.yaml'
+  return `sign in with: ${signInCommand(agent)}   then: ${resumeCommand(name, progress)}   (if it asks again: ralph answer ${name} "signed in")`
 }

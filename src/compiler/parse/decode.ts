@@ -107,11 +107,11 @@ function patchInvalid(finding: SchemaFinding, { parsed, file, data, patches }: P
   }
   const times = (patches.get(key) ?? 0) + 1
   patches.set(key, times)
-  setAtPath(
-    data,
-    path,
-    times === 1 || actual === undefined ? (likelyMode(path, data) ?? substitute(issue, actual)) : undefined,
-  )
+  const replaces = times === 1 || actual === undefined
+  // A list cannot miss an entry in its middle: it goes as a whole.
+  const removed = typeof path.at(-1) === 'number' ? path.slice(0, -1) : path
+  if (replaces) setAtPath(data, path, likelyMode(path, data) ?? substitute(issue, actual))
+  else setAtPath(data, removed, undefined)
   return known ? [] : [{ severity: 'error', ...describeFinding(file, finding), ...parsed.locate(path) }]
 }
 

@@ -4,29 +4,48 @@ import type { LiveIteration } from '../../contract/progress.ts'
 import { getKnownCost } from './cost.ts'
 import type { Sprint } from './sprint.ts'
 
-/** Describes the limit that forbids another iteration; undefined if there is none. */
-export function describeReachedLimit(sprint: Sprint): string | undefined {
-  const { currentIteration, maxIterations } = sprint.stats
-  if (currentIteration >= maxIterations)
-    return `${maxIterations} ${maxIterations === 1 ? 'iteration' : 'iterations'} (limits.iterations)`
-  return describeSpentLimit(sprint)
+/** A limit that the work of a sprint has reached. */
+export type ReachedLimit = {
+  readonly name: 'iterations' | 'usd' | 'tokens' | 'duration'
+  readonly limit: number
+  readonly used: number
+  /** The reason that the user reads. */
+  readonly text: string
 }
 
+/** Describes the limit that forbids another iteration; undefined if there is none. */
+export const describeReachedLimit = (sprint: Sprint): string | undefined => findReachedLimits(sprint)[0]?.text
+
 /** Describes the limit that forbids even another attempt of the current iteration. */
-export function describeSpentLimit({ plan: { limits }, run, stats }: Sprint): string | undefined {
-  const runLimits = run?.limits ?? {}
-  const usd = runLimits.usd ?? limits.usd
-  const duration = runLimits.durationMs ?? limits.duration
+export const describeSpentLimit = (sprint: Sprint): string | undefined => findSpentLimits(sprint)[0]?.text
+
+/** Every limit that forbids another iteration. */
+export function findReachedLimits(sprint: Sprint): ReachedLimit[] {
+  const { currentIteration: used, maxIterations: limit } = sprint.stats
+  const spent = findSpentLimits(sprint)
+  if (used < limit) return spent
+  const text = `${limit} ${limit === 1 ? 'iteration' : 'iterations'} (limits.iterations)`
+  return [{ name: 'iterations', limit, used, text }, ...spent]
+}
+
+function findSpentLimits({ plan: { limits }, run, stats }: Sprint): ReachedLimit[] {
+  const { usd = limits.usd, durationMs = limits.duration } = run?.limits ?? {}
   const spent = getKnownCost(stats)
-  if (usd !== 'off' && spent >= usd) {
-    return `${stats.costUsd === null ? 'at least ' : ''}$${spent.toFixed(2)} of ${formatLimit(usd)} spent (limits.usd)`
-  }
   const tokens = countTokens(stats.usage)
-  if (limits.tokens !== 'off' && tokens >= limits.tokens) return `${tokens} of ${limits.tokens} tokens (limits.tokens)`
-  if (duration !== 'off' && stats.activeMs >= duration) {
-    return `${formatDuration(duration)} of work (limits.duration)`
+  const reached: ReachedLimit[] = []
+  if (usd !== 'off' && spent >= usd) {
+    const text = `${stats.costUsd === null ? 'at least ' : ''}$${spent.toFixed(2)} of ${formatLimit(usd)} spent (limits.usd)`
+    reached.push({ name: 'usd', limit: usd, used: spent, text })
   }
-  return undefined
+  if (limits.tokens !== 'off' && tokens >= limits.tokens) {
+    const text = `${tokens} of ${limits.tokens} tokens (limits.tokens)`
+    reached.push({ name: 'tokens', limit: limits.tokens, used: tokens, text })
+  }
+  if (durationMs !== 'off' && stats.activeMs >= durationMs) {
+    const text = `${formatDuration(durationMs)} of work (limits.duration)`
+    reached.push({ name: 'duration', limit: durationMs, used: stats.activeMs, text })
+  }
+  return reached
 }
 
 /** `$1`, `$0.50`, `$0.005`. */

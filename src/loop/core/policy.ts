@@ -12,7 +12,7 @@ type Policy =
 
 const longestPauseMs = 300_000
 
-/** What the loop does about each class of failure. This is the only such table. */
+/** What the loop does about each class of failure. A report that cannot be read is no failure: see `malformed`. */
 const policies = {
   usage_limit: { action: 'park', probeMs: 1_800_000, soonestMs: 60_000 },
   rate_limit: { action: 'retry', firstMs: 5000, tries: 20, after: 'stop' },

@@ -110,22 +110,14 @@ export const wayFields = [
   'blockedAt',
   'breakpointPhaseId',
 ] as const satisfies readonly (keyof Progress)[]
-type StepFields = Pick<Progress, 'mode' | 'protocol' | 'ralph' | 'dynamicSteps'>
 
-/** Steps that the agent plans itself until the goal is reached. */
-export type GoalState = { readonly kind: 'goal'; readonly concurrent: false } & StepFields
-/** The same steps; the agent edits them in PROGRESS.yaml itself. */
-export type ClassicState = { readonly kind: 'classic'; readonly concurrent: false } & StepFields
-/** The agent keeps its own notes and deletes a lock at the end. */
-export type NotesState = { readonly kind: 'notes'; readonly concurrent: false } & StepFields
+/** Steps towards a goal, one iteration after the other. */
+export type StepsState = { readonly concurrent: false } & Pick<Progress, 'mode' | 'protocol' | 'ralph' | 'dynamicSteps'>
 /** Phases of a workflow, some of them at the same time. */
-export type PhasesState = { readonly kind: 'phases'; readonly concurrent: true } & Pick<
-  Progress,
-  (typeof wayFields)[number]
->
+export type PhasesState = { readonly concurrent: true } & Pick<Progress, (typeof wayFields)[number]>
 
 /** `concurrent`: several iterations may run, so the sprint rests only when all of them have ended. */
-export type WayState = GoalState | ClassicState | NotesState | PhasesState
+export type WayState = StepsState | PhasesState
 
 export const setRun = (sprint: Sprint, run: RunState): Sprint => ({ ...sprint, run: { ...sprint.run, ...run } })
 

@@ -13,6 +13,8 @@ import type { Sprint } from './sprint.ts'
  * the loop owns attempts, checks, hooks and limits and asks the way of the sprint for the rest.
  */
 export type Way = {
+  /** Whether several iterations may run at the same time. */
+  readonly concurrent: boolean
   /** Decides whether to start an iteration or to rest the sprint. Called after every fact of a run; returns no order if nothing may start. */
   readonly next: (sprint: Sprint, at: number) => Decision
   /** Prepares the state for a new run; `before` is the status in which the sprint rested. */

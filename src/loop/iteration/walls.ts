@@ -24,6 +24,7 @@ export function mergeHosts(live: LiveIteration, use: WallsUse | undefined): Live
   const hosts: NetworkUse = {
     ...mergeNames('allowed', live.hosts, use.hosts),
     ...mergeNames('refused', live.hosts, use.hosts),
+    ...mergeNames('private', live.hosts, use.hosts),
   }
   return Object.keys(hosts).length === 0 ? live : { ...live, hosts }
 }

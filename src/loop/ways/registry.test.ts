@@ -8,12 +8,10 @@ const sources = readdirSync(loop, { recursive: true, encoding: 'utf8' }).filter(
 )
 const read = (name: string) => readFileSync(join(loop, name), 'utf8')
 
-/** The state of each way is declared in `sprint.ts`, and the codec fills it in. */
-const declarations = ['core/sprint.ts', 'progress-codec.ts', 'ways/registry.ts']
-
 it('only the folder of a way and the registry know it by name', () => {
   const kind = /'(classic|goal|notes|phases)'(?!:)|ways\/(classic|goal|notes|phases)\//
-  const general = sources.filter((name) => !/^ways\/\w+\//.test(name) && !declarations.includes(name))
+  // `sprint.ts` lists the fields of PROGRESS.yaml, two of which are called `goal` and `phases`.
+  const general = sources.filter((name) => !name.startsWith('ways/') && name !== 'core/sprint.ts')
   const offenders = general.filter((name) => kind.test(read(name)))
 
   expect(general.length).toBeGreaterThan(20)

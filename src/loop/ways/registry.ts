@@ -1,17 +1,16 @@
-import type { WayKind } from '../../contract/way.ts'
-import type { Sprint } from '../core/sprint.ts'
+import type { Progress, SprintMode, SprintProtocol } from '../../contract/progress.ts'
 import type { Way } from '../core/way.ts'
 import { classicWay } from './classic/classic-way.ts'
 import { goalWay } from './goal/goal-way.ts'
 import { notesWay } from './notes/notes-way.ts'
 import { phasesWay } from './phases/phases-way.ts'
 
-/** All ways, by the kind in the state of the sprint. */
-const ways: Readonly<Record<WayKind, Way>> = {
-  classic: classicWay,
-  goal: goalWay,
-  notes: notesWay,
-  phases: phasesWay,
+/** All ways, by the protocol and the mode of a sprint. */
+const ways: Readonly<Record<SprintProtocol, Readonly<Record<SprintMode, Way>>>> = {
+  report: { ralph: goalWay, standard: phasesWay },
+  classic: { ralph: classicWay, standard: phasesWay },
+  notes: { ralph: notesWay, standard: notesWay },
 }
 
-export const getWay = ({ way }: Pick<Sprint, 'way'>): Way => ways[way.kind]
+export const getWay = ({ way }: { readonly way: Pick<Progress, 'mode' | 'protocol'> }): Way =>
+  ways[way.protocol ?? 'report'][way.mode]

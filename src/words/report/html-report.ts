@@ -59,11 +59,11 @@ function renderHead({ history: { progress, iterations } }: ReportData): HtmlMark
     ['last event', stats.updatedAt === undefined ? 'none' : formatMinute(stats.updatedAt)],
   ]
   const doubt = ralphExit.unchecked === true ? 'unchecked' : ralphExit.unproven === true ? 'unproven' : undefined
-  const unchecked = doubt === undefined ? html`` : html` <span class="badge so-so">${doubt}</span>`
+  const doubtBadge = doubt === undefined ? html`` : html` <span class="badge so-so">${doubt}</span>`
   return html`<header>
     <p class="name">
       <code>${progress.sprintId}</code>
-      <span class="badge ${toneClass(statusWords[status].tone)}">${status}</span>${unchecked}
+      <span class="badge ${toneClass(statusWords[status].tone)}">${status}</span>${doubtBadge}
     </p>
     ${renderGoal(progress.goal)}
     ${reason === undefined || reason === humanNeeded?.reason ? html`` : html`<p class="box so-so">${reason}</p>`}
@@ -134,16 +134,16 @@ function renderCharts({ history: { iterations } }: ReportData): HtmlMarkup {
       title: `iteration ${record.number}: ${text(record)}`,
       kind: toneClass(verdictMarks[record.verdict].tone),
     }))
-  const most = (value: (record: IterationRecord) => number) => Math.max(...iterations.map(value))
-  const isFree = most(iterationCost) === 0
+  const findHighest = (value: (record: IterationRecord) => number) => Math.max(...iterations.map(value))
+  const isFree = findHighest(iterationCost) === 0
   return reportSection(
     isFree ? 'Time' : 'Cost and time',
     html`<div class="charts">
-      ${isFree ? html`` : renderBarChart('Cost of each iteration', bars(iterationCost, formatCost), formatDollars(most(iterationCost)))}
+      ${isFree ? html`` : renderBarChart('Cost of each iteration', bars(iterationCost, formatCost), formatDollars(findHighest(iterationCost)))}
       ${renderBarChart(
         'Time of each iteration',
         bars(iterationDuration, (record) => formatHumanDuration(iterationDuration(record))),
-        formatHumanDuration(most(iterationDuration)),
+        formatHumanDuration(findHighest(iterationDuration)),
       )}
     </div>`,
   )

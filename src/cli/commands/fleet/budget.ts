@@ -37,8 +37,8 @@ run already end normally, so the spend can exceed the budget by what they cost.`
       throw new RalphError('USAGE', `budget: unknown command "${verb}"`, { hint: `use one of ${verbs.join(', ')}` })
     const target = await resolveTarget(client, values)
     if (verb === 'set') {
-      const made = await client.setBudget({ ...target, limitUsd: parseUsd(usd), hard: values['warn-only'] !== true })
-      print(made, formatBudget(made))
+      const saved = await client.setBudget({ ...target, limitUsd: parseUsd(usd), hard: values['warn-only'] !== true })
+      print(saved, formatBudget(saved))
       return 0
     }
     const { items } = await client.listBudgets({})
@@ -50,15 +50,15 @@ run already end normally, so the spend can exceed the budget by what they cost.`
   },
 })
 
-type Target = Pick<Budget, 'scope' | 'subject' | 'period'>
+type BudgetTarget = Pick<Budget, 'scope' | 'subject' | 'period'>
 
-const isSameTarget = (a: Target, b: Target): boolean =>
+const isSameTarget = (a: BudgetTarget, b: BudgetTarget): boolean =>
   a.scope === b.scope && a.subject === b.subject && a.period === b.period
 
 async function resolveTarget(
   client: Client,
   { per = 'month', user, label }: { per?: string | undefined; user?: string | undefined; label?: string | undefined },
-): Promise<Target> {
+): Promise<BudgetTarget> {
   const period = BudgetPeriod.safeParse(per)
   if (!period.success) throw new RalphError('USAGE', `budget: --per is "${per}"`, { hint: 'use day or month' })
   if (user !== undefined && label !== undefined)

@@ -18,6 +18,7 @@ import { findFirstPending } from './steps.ts'
 
 /** One iteration after the other, on steps that the agent plans itself, until the goal is reached. */
 export const goalWay: Way = {
+  concurrent: false,
   next: (sprint, at) => startIfIdle(sprint, at, chooseMode),
   resume: reassignWaiting,
   preview: (sprint, mode) => previewGoal(sprint, chooseMode(sprint), mode),

@@ -9,7 +9,7 @@ export function getPhasesState({ id, way }: Sprint): PhasesState {
 
 export const listPhases = (sprint: Sprint): readonly CompiledPhase[] => getPhasesState(sprint).phases ?? []
 
-export const setPhasesState = (sprint: Sprint, change: Partial<Omit<PhasesState, 'kind' | 'concurrent'>>): Sprint => ({
+export const setPhasesState = (sprint: Sprint, change: Partial<Omit<PhasesState, 'concurrent'>>): Sprint => ({
   ...sprint,
   way: { ...getPhasesState(sprint), ...change },
 })

@@ -20,6 +20,7 @@ import { getWork } from './work.ts'
 
 /** Through the phases of a workflow and their items, several at a time, with gates between them. */
 export const phasesWay: Way = {
+  concurrent: true,
   next: proceed,
   resume: resumePhases,
   preview: previewWork,

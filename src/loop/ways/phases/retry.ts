@@ -38,8 +38,8 @@ export function planRetry(
   if (!retry?.retryOn.includes(category) || retryCount >= retry.maxAttempts) return undefined
   const pauseMs = retry.backoffMs[retryCount - 1] ?? retry.backoffMs.at(-1) ?? 0
   const until = getEarliestStart(sprint, at + pauseMs)
-  const noted = { retryCount, nextRetryAt: until, error: text, errorCategory: category }
-  return { sprint: updateWork(sprint, ref, (work) => ({ ...work, ...noted })), until }
+  const plannedRetry = { retryCount, nextRetryAt: until, error: text, errorCategory: category }
+  return { sprint: updateWork(sprint, ref, (work) => ({ ...work, ...plannedRetry })), until }
 }
 
 /**
