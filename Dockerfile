@@ -11,7 +11,7 @@ COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
 # The published package with the versions of the lock file, so that two builds of a commit have the same code.
-RUN npm run --silent build && npm pack --silent --ignore-scripts --pack-destination /tmp \
+RUN npm run --silent build && node scripts/unshipped.mjs && npm pack --silent --ignore-scripts --pack-destination /tmp \
   && mkdir /opt/ralph && tar -xzf /tmp/ralph-mode-*.tgz -C /opt/ralph --strip-components=1 \
   && cp package-lock.json /opt/ralph && cd /opt/ralph \
   && npm ci --omit=dev --ignore-scripts --no-audit --no-fund && chmod 755 bin/cli/main.cjs

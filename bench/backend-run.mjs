@@ -105,7 +105,10 @@ async function deliver(machineId) {
 database.signals.on(outboxTopic, (machineId) => void deliver(machineId).catch((error) => console.error(error)))
 
 /** A silent machine would be considered lost. */
-setInterval(() => lines.forEach((_, machineId) => void store.stillCounts(machineId, 1).catch(() => {})), 20_000).unref()
+setInterval(
+  () => lines.forEach((_, machineId) => void store.confirmConnection(machineId, 1).catch(() => {})),
+  20_000,
+).unref()
 
 const known = []
 for (let index = 0; index < option.agents; index++) {

@@ -1,7 +1,10 @@
 // Pictures of ralph in a real terminal (tmux): screenshots and the recording of the README, as SVG in docs/images.
 // Needs tmux and git; the scripted agent of the demo plays the agent. Takes about two minutes: npm run screens [-- <name> …]
+// The name `page` stands for the screenshots of page-screens.mjs.
+import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { renderRecording, renderSvg } from './screens/ansi-svg.mjs'
 import { closeTerminals, openTerminal, plainText, sprint } from './screens/terminal.mjs'
 
@@ -40,6 +43,8 @@ try {
     save(name, renderSvg(screen, { columns: size.columns, title: `ralph run: ${name}` }))
   }
   if (isWanted('recording')) await saveRecording()
+  if (isWanted('page'))
+    execFileSync(process.execPath, [fileURLToPath(new URL('page-screens.mjs', import.meta.url))], { stdio: 'inherit' })
 } finally {
   closeTerminals()
 }

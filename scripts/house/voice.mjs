@@ -31,6 +31,8 @@ const participleNames =
   /(?:\b(?:const|let|function) (given|asked|said|wanted|begun|meant)\b|\((?:\.\.\.)?(given|said|wanted|begun|meant)(?=[,):=]))/g
 /** A name that begins with an article says nothing about what the function does. */
 const articles = /^ *(?:export )?(?:(?:async )?function\*? |const )(an?[A-Z]\w*)\b/gm
+/** `const [search, setWanted] = useState()`: a rename left the old word behind. */
+const setters = /\[(\w+), set(?!\1\])\w+\] =/gi
 /** `close`, `open`, `stop` and friends are globals of browsers only; a module may define them. */
 const allowedShadows = new Set(['name', 'status', 'close', 'open', 'stop', 'print', 'Event'])
 
@@ -95,6 +97,7 @@ function namesIn(path, text) {
     ...rule(oddNames, 'odd name (say what it holds or does)'),
     ...rule(oddLimits, 'odd name of a limit (max…, timeoutMs, pollIntervalMs)'),
     ...rule(participleNames, 'name is a bare participle (say what the value is)'),
+    ...rule(setters, 'setter is not named after its state'),
     ...rule(articles, 'name begins with an article (use a verb)'),
     ...rule(shadows, 'name shadows a global', (name) => !allowedShadows.has(name)),
   ]

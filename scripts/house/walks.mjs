@@ -28,6 +28,12 @@ export function verifyWalk(steps, readSource) {
     if (!step.caller) return []
     const caller = findBody(readSource(step.caller.path), step.caller.name) ?? ''
     const call = step.via ?? `${step.name.split('.').at(-1)}(`
+    const [, between] = /^(\w+)\($/.exec(step.via ?? '') ?? []
+    if (
+      between &&
+      new RegExp(`^\\s*(?:async )?(?:function|const) ${between}\\b`, 'm').test(readSource(step.caller.path))
+    )
+      return [`${step.name} leaves out ${between} (${step.caller.path})`]
     return caller.includes(call) ? [] : [`${step.caller.name} (${step.caller.path}) does not contain "${call}"`]
   })
 }
