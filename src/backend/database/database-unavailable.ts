@@ -16,6 +16,11 @@ const connectionErrorCodes = [
  * memory, connections), shutdown and startup.
  */
 const unavailableStates = /^(08...|25006|53...|57P0[1-5])$/
+/** Codes with which Node refuses the certificate of a server. */
+const certificateCodes =
+  /^(CERT_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_(GET_ISSUER|VERIFY_LEAF)|INVALID_CA$|ERR_TLS_CERT_)/
+/** A new session on a server with a full disk fails with this text, and with the state of a defect. */
+const unwritableServer = /^could not write init file/
 /** Messages of pg errors without a code. */
 const unavailableMessages =
   /^(connection terminated|timeout exceeded when trying to connect|client has encountered a connection error|cannot use a pool after)/i
@@ -23,13 +28,18 @@ const unavailableMessages =
 /** Whether the database was unreachable, read-only or out of resources, so that the same call may succeed later. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
+  // Names its own cause: another server, such as the identity provider, may be the one that is away.
+  if (error instanceof RalphError && error.code !== 'INTERNAL') return error.code === 'DATABASE_UNAVAILABLE'
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
   if (
     code !== undefined &&
-    (unavailableStates.test(code) || (connectionErrorCodes.includes(code) && isConnectionError(error)))
+    (unavailableStates.test(code) ||
+      certificateCodes.test(code) ||
+      (connectionErrorCodes.includes(code) && isConnectionError(error)))
   )
     return true
-  return unavailableMessages.test(error.message) || isDatabaseUnavailable(error.cause) || isAnyUnavailable(error)
+  if (unavailableMessages.test(error.message) || unwritableServer.test(error.message)) return true
+  return isDatabaseUnavailable(error.cause) || isAnyUnavailable(error)
 }
 
 /** Distinguishes connection errors from file errors with the same code. */
@@ -50,9 +60,11 @@ const networkCodes = connectionErrorCodes.filter((code) => code !== 'ENOENT' && 
 export const isUnavailableText = (text: string): boolean =>
   unavailableText.test(text) || socketText.test(text) || networkCodes.some((code) => text.includes(code))
 
+const renewCertificate = 'renew the certificate of the server, and compare the clocks'
+const nameAuthority = 'name the authority in DATABASE_URL: ?sslmode=verify-full&sslrootcert=/etc/ralph/ca.pem'
 const ownDatabase = 'make the user of DATABASE_URL the owner of its database: alter database … owner to …'
 
-/** What operators need to know about an unusable database, by SQLSTATE. The first match counts. */
+/** What operators need to know about an unusable database, by the code of Postgres or Node. The first match counts. */
 const problems: readonly (readonly [state: RegExp, problem: string, hint: string])[] = [
   [
     /^25006$/,
@@ -63,13 +75,20 @@ const problems: readonly (readonly [state: RegExp, problem: string, hint: string
   [/^42501$/, 'the database user lacks rights', ownDatabase],
   [/^53100$/, 'the disk of the database is full', 'free space on the server'],
   [/^53/, 'the database server is out of resources', 'close other connections or raise max_connections'],
+  [/^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/, 'the certificate of the database is not valid now', renewCertificate],
+  [
+    /^ERR_TLS_CERT_/,
+    'the certificate of the database is for another name',
+    'use a name of the certificate in DATABASE_URL',
+  ],
+  [certificateCodes, 'the certificate of the database is not trusted', nameAuthority],
 ]
 
 type DatabaseProblem = { readonly problem: string; readonly hint: string }
 
 /** What prevents the database from being used, without addresses and names; undefined for other errors. */
 export function findDatabaseProblem(error: unknown): DatabaseProblem | undefined {
-  const state = readState(error) ?? ''
+  const state = unwritableServer.test(errorMessage(rootCause(error))) ? '53100' : (readState(error) ?? '')
   const [, problem, hint] = problems.find(([pattern]) => pattern.test(state)) ?? []
   if (problem !== undefined && hint !== undefined) return { problem, hint }
   if (!isDatabaseUnavailable(error)) return undefined

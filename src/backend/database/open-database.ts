@@ -94,7 +94,10 @@ function explainConnectError(error: unknown): unknown {
   const explained = explainDatabaseError(error)
   if (explained instanceof RalphError) return explained
   const message = `cannot reach the database: ${errorMessage(error)}`
-  return new RalphError('DATABASE_UNAVAILABLE', message, { cause: error, hint: 'correct DATABASE_URL' })
+  return new RalphError('DATABASE_UNAVAILABLE', message, {
+    cause: error,
+    hint: 'see the log of the server, and correct DATABASE_URL',
+  })
 }
 
 /** Releases such as `15.4`, `16.2 (Debian 16.2-1)` and `18beta1`. */

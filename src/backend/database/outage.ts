@@ -51,12 +51,23 @@ export function createOutageWatch({ probe, log, now, times = usualTimes }: Outag
     if (!outage) probeLater()
     outage = { problem, since: outage?.since ?? now() }
   }
+  /** The engine passes on only a text, and may be the first to notice: the error of the probe says what is wrong. */
+  const explain = (text: string) => {
+    probe().then(
+      () => log(text, {}),
+      (error: unknown) => {
+        const problem = explainOutage(error)
+        if (problem) begin(problem)
+      },
+    )
+  }
   return {
     covers: (error) => {
       const problem = explainOutage(error)
-      if (!problem && !(outage && isUnavailableText(errorMessage(error)))) return false
+      if (!problem && !isUnavailableText(errorMessage(error))) return false
       failedAt = now()
       if (problem) begin(problem)
+      else if (!outage) explain(errorMessage(error))
       return true
     },
     close: () => clearTimeout(timer),

@@ -1,7 +1,11 @@
 import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Client } from 'pg'
 import { beforeAll, expect, it, onTestFinished } from 'vitest'
+import { createTestAuthority } from '../../../test/support/certificate-authority.ts'
 import { migrations } from '../../../test/fleet/test-fleet.ts'
 import { startPostgres, testPostgres, type TestPostgres } from '../../../test/support/postgres.ts'
 import { openEngine } from '../engine/open-engine.ts'
@@ -101,7 +105,55 @@ it('logs one line when the disk fills up while the backend runs, and one when th
   expect(lines).toEqual([expect.stringMatching(/^the disk of the database is full: .*; agents continue.*free space/)])
   await query(url, 'drop event trigger full_disk')
   await expect.poll(() => lines.slice(1)).toEqual([expect.stringMatching(/^the database works again, after \d+ s$/)])
-  expect(watch.covers(new Error('connect ECONNREFUSED'))).toBe(false)
+})
+
+it('asks the database what is wrong if the engine, which passes on only texts, is the first to notice', async () => {
+  const url = await migrated()
+  const lines: string[] = []
+  const database = await openDatabase({ url }, { migrations })
+  onTestFinished(() => database.close())
+  const log = (text: string) => void lines.push(text)
+  const watch = createOutageWatch({ probe: () => probeWrite(database), log, now: () => Date.now() })
+  onTestFinished(watch.close)
+  expect(watch.covers(new Error('listing queues: connect ECONNREFUSED 127.0.0.1:5432'))).toBe(true)
+  await expect.poll(() => lines).toEqual(['listing queues: connect ECONNREFUSED 127.0.0.1:5432'])
+  await fillDisk(url)
+  expect(watch.covers(new Error('listing queues: could not extend file: No space left on device'))).toBe(true)
+  await expect.poll(() => lines.slice(1)).toEqual([expect.stringMatching(/^the disk of the database is full: /)])
+})
+
+it('names what is wrong with the certificate of the server, when it is opened and while it runs', async () => {
+  const authority = await createTestAuthority()
+  const folder = await mkdtemp(join(tmpdir(), 'ralph-database-ca-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  await writeFile(join(folder, 'ca.pem'), authority.ca)
+  const own = await startPostgres({ certificate: await authority.issue('localhost') })
+  onTestFinished(own.stop)
+  const name = databaseName(await own.makeDatabase())
+  const at = (host: string, more = '') => `postgres://postgres@${host}:${own.port}/${name}?sslmode=verify-full${more}`
+  const trusted = `&sslrootcert=${encodeURIComponent(join(folder, 'ca.pem'))}`
+
+  await expect(open(at('localhost'))).rejects.toMatchObject(
+    refusal('DATABASE_UNAVAILABLE', /^the certificate of the database is not trusted: /, /DATABASE_URL.*sslrootcert/),
+  )
+  await expect(open(at('127.0.0.1', trusted))).rejects.toMatchObject(
+    refusal(
+      'DATABASE_UNAVAILABLE',
+      /^the certificate of the database is for another name: .*127\.0\.0\.1/,
+      /a name of/,
+    ),
+  )
+  const running = await open(at('localhost', trusted))
+  onTestFinished(() => running.close())
+  const until = Date.UTC(2025, 0, 31)
+  await own.certify(await authority.issue('localhost', { from: until - 86_400_000, until }))
+  await expect
+    .poll(() => open(at('localhost', trusted)).catch((error: unknown) => error))
+    .toMatchObject(refusal('DATABASE_UNAVAILABLE', /^the certificate of the database is not valid now: /, /renew/))
+  const busy = Array.from({ length: 20 }, () => running.db.execute('select pg_sleep(0.2)'))
+  const failed = (await Promise.allSettled(busy)).flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
+  expect(failed.length).toBeGreaterThan(0)
+  expect(failed.filter((error) => !isDatabaseUnavailable(error))).toEqual([])
 })
 
 it('refuses what is no URL of Postgres, without showing its password', async () => {

@@ -73,8 +73,6 @@ export type AppDeps = {
   readonly log: (error: unknown) => void
 }
 
-/** Large enough for a SPRINT.yaml with its workflows. */
-
 /** Registers every route. `listen` binds the app to a port; tests call `app.request`. */
 export function createApp(deps: AppDeps): Hono {
   const app = new Hono()

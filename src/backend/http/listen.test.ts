@@ -14,8 +14,8 @@ async function listen(options: Partial<ListenOptions>) {
   return listening
 }
 
-const issue = async () => {
-  const { cert: certificate, key } = await authority.issue('localhost')
+const issue = async (period?: Parameters<typeof authority.issue>[1]) => {
+  const { cert: certificate, key } = await authority.issue('localhost', period)
   return { certificate, key }
 }
 
@@ -73,4 +73,19 @@ it('serves a renewed certificate without a pause, and keeps the previous one whi
   before.socket.write('GET / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n')
   const [answer] = await once(before.socket, 'data')
   expect(String(answer)).toContain('200 OK')
+})
+
+it('warns of a certificate that has expired or is not valid yet, at the start and after a renewal', async () => {
+  const expired = await issue({ from: Date.UTC(2025, 0, 1), until: Date.UTC(2025, 0, 31) })
+  const early = await issue({ from: Date.now() + 86_400_000, until: Date.now() + 2 * 86_400_000 })
+  let files = expired
+  const warnings: string[] = []
+  const log = (level: string, text: string) => void (level === 'warn' && warnings.push(text))
+  await listen({ tls: { ...expired, read: () => files }, rereadMs: 20, log })
+  files = early
+  await expect.poll(() => warnings.length, { timeout: 10_000 }).toBe(2)
+  expect(warnings).toEqual([
+    expect.stringMatching(/^the certificate of --tls-cert has expired on 2025-01-31: .*clock says 20/),
+    expect.stringMatching(/^the certificate of --tls-cert is valid only from 20\d\d-/),
+  ])
 })

@@ -7,6 +7,7 @@ import { errorMessage, RalphError } from '../../contract/errors.ts'
 import {
   assertUsableCertificate,
   certificateExpiry,
+  findPeriodProblem,
   watchCertificate,
   type TlsFiles,
   type TlsSource,
@@ -49,6 +50,7 @@ export async function listenHttp(app: Hono, options: ListenOptions): Promise<Htt
   server.headersTimeout = 10_000
   server.requestTimeout = 30_000
   await waitForListening(server, host, port)
+  if (tls) warnOfPeriod(tls, options)
   const watching = tls && watchCertificate(tls, certificateHandlers(server, options))
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a server on a port has one
   const bound = server.address() as AddressInfo
@@ -75,11 +77,17 @@ function assertProtected({ host, tls, behindProxy = false, authenticates }: List
   })
 }
 
+function warnOfPeriod(files: TlsFiles, { log = () => {} }: Pick<ListenOptions, 'log'>): void {
+  const problem = findPeriodProblem(files, Date.now())
+  if (problem !== undefined) log('warn', problem)
+}
+
 const certificateHandlers = (server: Server, { log = () => {}, rereadMs }: ListenOptions) => ({
   onRenewed: (files: TlsFiles) => {
     if ('setSecureContext' in server && typeof server.setSecureContext === 'function')
       server.setSecureContext({ cert: files.certificate, key: files.key, minVersion: 'TLSv1.2' })
     log('info', `serves a renewed certificate, valid until ${new Date(certificateExpiry(files)).toISOString()}`)
+    warnOfPeriod(files, { log })
   },
   onRefused: (error: unknown) => log('warn', `${errorMessage(error)}; the previous certificate stays in use`),
   everyMs: rereadMs,

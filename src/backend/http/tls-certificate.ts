@@ -27,6 +27,19 @@ export function assertUsableCertificate({ certificate, key }: TlsFiles): X509Cer
 export const certificateExpiry = ({ certificate }: TlsFiles): number =>
   Date.parse(new X509Certificate(certificate).validTo)
 
+/** What is wrong with the period of a certificate now; undefined if browsers and commands accept it. */
+export function findPeriodProblem({ certificate }: TlsFiles, now: number): string | undefined {
+  const { validFrom, validTo } = new X509Certificate(certificate)
+  const clock = `this computer's clock says ${new Date(now).toISOString()}`
+  const refused = 'browsers and commands refuse it; replace the file, which is read again within 10 s'
+  if (now > Date.parse(validTo))
+    return `the certificate of --tls-cert has expired on ${formatDay(validTo)}: ${refused} (${clock})`
+  if (now >= Date.parse(validFrom)) return undefined
+  return `the certificate of --tls-cert is valid only from ${formatDay(validFrom)}: ${refused} (${clock})`
+}
+
+const formatDay = (text: string): string => new Date(text).toISOString().slice(0, 10)
+
 const rereadIntervalMs = 10_000
 
 type CertificateHandlers = {

@@ -70,7 +70,7 @@ export async function runBackend(settings: ServeSettings, options: ServeOptions,
   const backups = keep > 0 && !('url' in place) ? startAutomaticBackups({ dataFolder, keep, log }, io) : undefined
   const address = await backend.ticketAddress()
   if (options.json) io.print(JSON.stringify({ origin: backend.origin, machinePort: backend.machinePort, address }))
-  else io.print(welcomeLines(backend, address, settings))
+  else io.print(welcomeLines(backend, address, { ...settings, withMachine: options.withMachine }))
   const reason = await ending.reason
   log('info', 'stopping', { reason })
   backups?.stop()
@@ -113,14 +113,18 @@ function assertConnected(place: DemoPlace | undefined): DemoPlace {
 const unsealedSecrets =
   'secrets in the database are not encrypted: set RALPH_SECRETS_KEY or RALPH_SECRETS_KEY_FILE, the same for all replicas'
 
-const welcomeLines = ({ origin, machinePort }: Backend, address: string, { place }: ServeSettings): string =>
+const welcomeLines = (
+  { origin, machinePort }: Backend,
+  address: string,
+  { place, withMachine }: ServeSettings & Pick<ServeOptions, 'withMachine'>,
+): string =>
   [
     `Ralph runs at ${origin}`,
     '',
     `  open        ${address}`,
     '              (works once, within a minute; `ralph serve --ticket` prints another one)',
     `  database    ${'url' in place ? 'the Postgres server of DATABASE_URL' : place.dataFolder}`,
-    `  machines    ${machinePort === undefined ? 'only this one; --machines-port lets others join' : `join on port ${machinePort}: ralph machine token`}`,
+    `  machines    ${machinePort === undefined ? `${withMachine ? 'only this one' : 'none'}; --machines-port lets others join` : `join on port ${machinePort}: ralph machine token`}`,
     '',
     'Press Ctrl-C to stop; running agents continue, and the next start reattaches to them.',
   ].join('\n')
