@@ -1,6 +1,7 @@
 import { deputyCases } from './cases/deputy.mjs'
 import { files } from './cases/files.mjs'
 import { interfaceCases } from './cases/interfaces.mjs'
+import { laterCases } from './cases/later.mjs'
 import { mechanismCases } from './cases/mechanisms.mjs'
 import { networkCases } from './cases/network.mjs'
 import { plantedCases } from './cases/planted.mjs'
@@ -19,4 +20,5 @@ export const corpus = [
   ...mechanismCases,
   ...sessionCases,
   ...interfaceCases,
+  ...laterCases,
 ]

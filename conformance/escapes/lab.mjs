@@ -103,6 +103,13 @@ async function createMachine() {
     git('init', '-q')
     git('add', '-f', 'package.json', '.claude/sprints/s2/SPRINT.yaml')
     git('commit', '-qm', 'first')
+    git(
+      'update-index',
+      '--add',
+      '--cacheinfo',
+      `160000,${git('rev-parse', 'HEAD').stdout.toString().trim()},third/party/lib`,
+    )
+    git('commit', '-qm', 'submodule')
     for (const [name, text] of Object.entries(otherWorktree))
       writeInto(join(base, 'project/.git/worktrees/other', name), text)
     template = mkdtempSync(join(tmpdir(), 'ralph-escapes-git-'))
@@ -111,7 +118,10 @@ async function createMachine() {
   } else {
     cpSync(template, join(base, 'project/.git'), { recursive: true })
   }
-  cpSync(template, join(base, 'project/packages/a/.git'), { recursive: true })
+  for (const name of ['packages/a', 'third/party/own']) {
+    cpSync(template, join(base, 'project', name, '.git'), { recursive: true })
+  }
+  mkdirSync(join(base, 'project/third/party/lib'), { recursive: true })
   const abstract = `ralph-escapes-${base.slice(-6)}`
   mkdirSync(join(base, 'home/.gnupg'))
   const names = ['outside/host.sock', 'project/dev.sock', 'home/.gnupg/S.gpg-agent']
@@ -169,17 +179,38 @@ async function tryOnce(lab, { sh, first, outside, ofImage }) {
 
 const addresses = { 'allowed.test': ['127.0.0.1'], 'inside.test': ['127.0.0.1'], 'public.test': ['127.0.0.1'] }
 
+/** Names that the allow-list has as public ones. The last one leads elsewhere with every second question. */
+const leadingInside = {
+  'mapped.test': ['::ffff:127.0.0.1'],
+  'nat64.test': ['64:ff9b::7f00:1'],
+  'unspecified.test': ['0.0.0.0'],
+  'metadata.test': ['169.254.169.254'],
+  'shared.test': ['100.64.0.1'],
+  'unique.test': ['fd00::1'],
+  'mixed.test': ['203.0.113.1', '127.0.0.1'],
+}
+const changing = (asked) => [
+  asked.filter((host) => host === 'changing.test').length % 2 === 0 ? '127.0.0.1' : '203.0.113.1',
+]
+
 /** A later run of Ralph opens its own sandbox, so each attempt has one. */
 async function runAttempt({ ralph, cell, tools, services }, { base, asked, sprintDir, ...more }, { script, number }) {
   const cwd = join(base, 'project')
   const folder = join(sprintDir, `attempts/${number}-1`)
   const network = {
-    allow: ['registry.npmjs.org', 'public.test', `inside.test:${services.originPort}`],
+    allow: [
+      'registry.npmjs.org',
+      'public.test',
+      ...['inside.test', 'changing.test', ...Object.keys(leadingInside)].map(
+        (host) => `${host}:${services.originPort}`,
+      ),
+    ],
     private: [`allowed.test:${services.originPort}`, `allowed.test:${services.tlsPort}`],
   }
   const resolve = async (host) => {
     asked.push(host)
-    return addresses[host] ?? Promise.reject(new Error(`${host} has no address`))
+    if (host === 'changing.test') return changing(asked)
+    return addresses[host] ?? leadingInside[host] ?? Promise.reject(new Error(`${host} has no address`))
   }
   const spec = { network, limits: {}, read: [join(cwd, 'data')], write: [], keys: 'real' }
   const sandbox = ralph.openSandbox({ cell, tools, spec, ralphHomes: [join(base, 'home/.ralph')], resolve })
@@ -226,6 +257,7 @@ const lookFromOutside = async ({ ralph, services }, { base, left, asked }, end) 
   tls: services.seen.tls,
   asked,
   ralphCommits: () => commitAndRestore(base),
+  userWorks: () => userWorks(base),
   ralphReads: (name) => ralph.readPlainText(join(base, name)),
   ralphWrites: (name, text) => ralph.writeFileAtomic(join(base, name), text),
   ralphLogs: (name, text) => runDetached(ralph, join(base, name), text),
@@ -240,6 +272,30 @@ function commitAndRestore(base) {
   let errors = ''
   child.stderr.on('data', (bytes) => (errors += bytes))
   return new Promise((done) => child.on('close', (code) => (code === 0 || console.error(errors.trim()), done(code))))
+}
+
+/** What the user does with git after a sprint, in the project and in a repository of his own below it. */
+function userWorks(base) {
+  const env = { ...process.env, HOME: join(base, 'home'), GIT_TERMINAL_PROMPT: '0' }
+  const commands = [
+    'status',
+    'diff',
+    'log -p -2',
+    'submodule status',
+    'stash list',
+    'worktree list',
+    'worktree prune',
+    'gc -q',
+    'fetch -q origin',
+    'push -q origin HEAD',
+    'commit -aqm work',
+    'checkout -q -b other',
+    'switch -q -',
+  ]
+  for (const name of ['', 'third/party/own']) {
+    for (const words of commands)
+      spawnSync('git', words.split(' '), { cwd: join(base, 'project', name), env, timeout: 30_000 })
+  }
 }
 
 async function runDetached(ralph, log, text) {

@@ -20,20 +20,22 @@ export const namespaces: Cell = {
       return { available: false, reason: `${missing ?? 'unshare'} (util-linux) is not installed` }
     }
     const nested = [file, '--user', '--map-user=1000', '--map-group=1000', 'true']
-    const [{ stdout: versionOutput }, tried, signalReset] = await Promise.all([
+    const [{ stdout: versionOutput }, tried, signalReset, ownGroups] = await Promise.all([
       runProbe(path, file, '--version'),
       runProbe(path, file, ...kinds, '--net', '--mount-proc', ...nested),
       runProbe(path, 'env', '--default-signal=TERM', 'true'),
+      runProbe(path, file, '--user', '--map-root-user', '--cgroup', 'true'),
     ])
     if (tried.code !== 0) {
       return { available: false, reason: `user namespaces do not work here: ${firstLine(tried.stdout)}` }
     }
     const version = /\d+(?:\.\d+)+/.exec(versionOutput)?.[0] ?? 'of an unknown version'
     const perl = find('perl')
+    const options = ownGroups.code === 0 ? ['--cgroup'] : []
     return {
       available: true,
       version,
-      tools: { file, canResetSignals: signalReset.code === 0, options: [], ...(perl && { perl }) },
+      tools: { file, canResetSignals: signalReset.code === 0, options, ...(perl && { perl }) },
     }
   },
   wrap: (command, plan, tools) => wrapInLauncher(namespacesCommand(plan, tools), command, plan, tools),
@@ -70,7 +72,19 @@ function namespacesCommand(plan: CellPlan, tools: CellTools): string[] {
     // A program that was killed is not a failure of this script.
     'set +e; exec 3<&-; wait $program; exit $?',
   ]
-  const build = [tools.file, ...kinds, ...own, '--', 'setsid', 'sh', '-c', script.join('\n'), 'cell', plan.scratch]
+  const build = [
+    tools.file,
+    ...kinds,
+    ...tools.options,
+    ...own,
+    '--',
+    'setsid',
+    'sh',
+    '-c',
+    script.join('\n'),
+    'cell',
+    plan.scratch,
+  ]
   return [...build, ...last.filter((word) => word !== undefined)]
 }
 

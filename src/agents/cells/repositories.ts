@@ -8,6 +8,7 @@ import {
   listEntries,
   listFolder,
   createFolder,
+  createTemporaryFolder,
   leadsOut,
   moveFile,
   readTextSyncIfExists,
@@ -16,6 +17,8 @@ import {
   writeNewFile,
 } from '../../platform/files/files.ts'
 import { readLink } from '../../platform/files/links.ts'
+import { git } from '../../platform/git.ts'
+import { plumb } from '../../platform/git-plumbing.ts'
 
 export type Repositories = {
   /** Folders of git: everything in them can be written but what git itself would execute. */
@@ -24,14 +27,14 @@ export type Repositories = {
 }
 
 /** Made first where they are missing, empty: a path that is not there cannot be covered, and would be planted. */
-const executedFolders = ['hooks', 'modules']
+const executedFolders = ['hooks', 'modules', 'remotes', 'branches']
 const executedFiles = ['config', 'config.worktree', 'info/attributes', 'objects/info/alternates']
 const linkFiles = ['commondir', 'gitdir', 'config.worktree']
 
 /** Steps of a rebase or a cherry-pick, which may be commands that the user's `git rebase --continue` would run. */
 const interruptedWork = ['rebase-merge', 'rebase-apply', 'sequencer']
 
-/** The repositories around and directly in a folder. */
+/** The repositories around and in a folder. */
 export async function findRepositories(cwd: string): Promise<Repositories> {
   const links = await gitLinks(cwd)
   const folders = findGitFolders(links, cwd)
@@ -40,11 +43,12 @@ export async function findRepositories(cwd: string): Promise<Repositories> {
 }
 
 /**
- * The paths directly in the folders of git, all links below, and the folders with a slash behind, one per line: to be compared after
- * the attempt.
+ * The `.git` of all repositories, the paths directly in the folders of git, all links below, and the folders with a slash behind, one
+ * per line: to be compared after the attempt.
  */
 export async function listGitNames(cwd: string): Promise<string> {
-  const folders = findGitFolders(await gitLinks(cwd), cwd)
+  const links = await gitLinks(cwd)
+  const folders = findGitFolders(links, cwd)
   const lists = await Promise.all(
     folders.map(async (folder) => [
       `${folder}/`,
@@ -52,8 +56,11 @@ export async function listGitNames(cwd: string): Promise<string> {
       ...(await findLinks(folder)).map(describeLink),
     ]),
   )
-  return lists.flat().join('\n')
+  const submodules = await Promise.all(links.map((link) => listSubmodules(dirname(link))))
+  return [...links, ...submodules.flat().map(describeSubmodule), ...lists.flat()].join('\n')
 }
+
+const describeSubmodule = (link: string): string => `submodule ${link}`
 
 /**
  * Takes away what appeared in folders of git and would change what git does there: `commondir` makes git read another configuration, the
@@ -75,7 +82,51 @@ export async function removePlanted(before: string): Promise<string[]> {
     const steps = paths.filter((path) => interruptedWork.includes(basename(path)) && !links.includes(path))
     for (const path of steps) lines.push(`moved ${path} to ${await moveAside(path)}: ${whyMoved}`)
   }
+  return [...lines, ...(await removeSubmodules(known))]
+}
+
+/**
+ * Repositories that a program added to the index, or made in place of a submodule. The user's `git status` in the project would read their
+ * configuration, and execute a filter or a monitor that it names. One that was there before may be the user's, so it only leaves the index.
+ */
+async function removeSubmodules(known: ReadonlySet<string>): Promise<string[]> {
+  const lines: string[] = []
+  for (const workTree of [...known].filter((path) => basename(path) === '.git').map((path) => dirname(path))) {
+    for (const link of (await listSubmodules(workTree)).filter((path) => existsItself(path))) {
+      if (known.has(link) && known.has(describeSubmodule(link))) continue
+      const isRemoved = known.has(link) && (await removeFromIndex(dirname(link), workTree))
+      const change = isRemoved ? `removed ${dirname(link)} from the index` : `moved ${link} to ${await moveAside(link)}`
+      lines.push(
+        `${change}: a program added this repository to yours, and "git status" would execute what its settings name`,
+      )
+    }
+  }
   return lines
+}
+
+/** By a folder of git without settings: to read a sparse index, git may execute what the repository's settings name. */
+async function removeFromIndex(path: string, workTree: string): Promise<boolean> {
+  const [folder] = gitFolders(join(workTree, '.git'), workTree)
+  if (folder === undefined) return false
+  const gitDir = await createTemporaryFolder('ralph-git')
+  try {
+    await plumb({ gitDir }, 'init', '--quiet', '--bare', '--template=', gitDir)
+    await plumb({ gitDir }, 'config', 'core.bare', 'false')
+    await plumb({ gitDir, workTree, index: join(folder, 'index') }, 'update-index', '--force-remove', '--', path)
+    return true
+  } catch {
+    return false
+  } finally {
+    await removeFolder(gitDir)
+  }
+}
+
+/** The `.git` of every submodule in the index, whether it exists or not. None that a link in the work tree leads to. */
+async function listSubmodules(workTree: string): Promise<string[]> {
+  // `--sparse`: git would fetch what it needs to list the rest, by a program that the configuration names.
+  const listed = await git({ cwd: workTree }, 'ls-files', '--stage', '--sparse', '-z').catch(() => '')
+  const names = [...listed.matchAll(/(?:^|\0)160000 [^\t]*\t([^\0]+)/g)].map(([, name = '']) => join(workTree, name))
+  return names.filter((path) => exists(path) && realPath(path) === path).map((path) => join(path, '.git'))
 }
 
 const whyMoved =
@@ -134,16 +185,31 @@ async function closeRepository(folder: string, own: readonly string[]): Promise<
 }
 
 async function gitLinks(cwd: string): Promise<string[]> {
-  const below = await foldersIn(cwd)
-  const deeper = await Promise.all(below.map(foldersIn))
-  return [...ancestors(cwd), ...below, ...deeper.flat()]
+  const near = [...ancestors(cwd), ...(await findFolders(cwd))]
     .map((folder) => join(folder, '.git'))
     .filter((path) => exists(path) && !leadsOut(path, cwd))
+  const submodules = await Promise.all(near.map((link) => listSubmodules(dirname(link))))
+  return [...new Set([...near, ...submodules.flat().filter((link) => exists(link))])]
 }
 
 const findGitFolders = (links: readonly string[], cwd: string): string[] => [
   ...new Set(links.flatMap((link) => gitFolders(link, cwd))),
 ]
+
+/** More would make the start of every attempt slow. */
+const maxFolders = 1000
+
+/** Folders in which a repository may be: two levels of them, and deeper as long as they are few. */
+async function findFolders(cwd: string): Promise<string[]> {
+  const found: string[] = []
+  let level = await foldersIn(cwd)
+  for (let depth = 1; level.length > 0; depth++) {
+    found.push(...level)
+    if (depth > 1 && found.length > maxFolders) return found
+    level = (await Promise.all(level.map(foldersIn))).flat()
+  }
+  return found
+}
 
 const foldersIn = async (folder: string): Promise<string[]> =>
   (await listEntries(folder)).flatMap(({ name, kind }) =>
@@ -178,5 +244,7 @@ function leadsBack(folder: string, link: string, cwd: string): boolean {
   if (back !== undefined) return exists(resolve(folder, back)) && realPath(resolve(folder, back)) === realPath(link)
   // A submodule has its folder in that of the repository around it.
   const around = ancestors(dirname(dirname(link))).map((each) => join(each, '.git'))
-  return around.some((git) => isFolder(git) && !leadsOut(git, cwd) && isWithin(folder, join(realPath(git), 'modules')))
+  return around.some(
+    (each) => isFolder(each) && !leadsOut(each, cwd) && isWithin(folder, join(realPath(each), 'modules')),
+  )
 }

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import type { CompiledWorktree } from '../../contract/phases.ts'
-import { openWorktree, removeWorktree } from './worktree.ts'
+import type { ProjectWorkspace } from '../../runtime/ports.ts'
+import { commitToBranch, openWorktree, removeWorktree } from './worktree.ts'
 
 const worktree: CompiledWorktree = { enabled: true, branch: 'sprint/S', path: '../tree', cleanup: 'on-complete' }
 
@@ -79,6 +80,35 @@ it('is refused in a repository without a commit', async () => {
 
   await expect(openWorktree({ project, worktree })).rejects.toMatchObject({ code: 'WORKTREE_UNAVAILABLE' })
 })
+
+it('executes nothing that a repository in the work tree configures', async () => {
+  const { base, project } = createRepository()
+  const { folder } = await openWorktree({ project, worktree })
+  const nested = join(folder, 'nested')
+  mkdirSync(nested)
+  git(nested, 'init', '--quiet')
+  writeFileSync(join(nested, 'a.txt'), '')
+  git(nested, 'add', '.')
+  git(nested, 'commit', '--quiet', '--message=begin')
+  const ran = join(base, 'ran')
+  git(nested, 'config', 'filter.e.clean', `touch ${ran}; cat`)
+  writeFileSync(join(nested, '.gitattributes'), '* filter=e')
+  const { checkpoint } = commitToBranch(storesNothing, folder, 'sprint/S')
+  for (const iteration of [1, 2]) {
+    writeFileSync(join(nested, 'a.txt'), `${iteration}`)
+    writeFileSync(join(folder, 'own.txt'), `${iteration}`)
+    await checkpoint(iteration, 'work')
+    // As an agent may add it.
+    git(folder, 'update-index', '--add', '--cacheinfo', `160000,${git(nested, 'rev-parse', 'HEAD').trim()},nested`)
+  }
+  await removeWorktree({ project, worktree })
+
+  expect([existsSync(ran), git(folder, 'show', '--name-only', '--format=', 'HEAD~1')]).toEqual([false, 'own.txt\n'])
+})
+
+/** A workspace whose checkpoints are only those of the branch. */
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the other functions are not called
+const storesNothing = { checkpoint: async () => undefined } as unknown as ProjectWorkspace
 
 /** A repository, and a project in it, or below it. */
 function createRepository(

@@ -1,7 +1,7 @@
 import { join, relative, resolve } from 'node:path'
 import { RalphError, errorMessage } from '../../contract/errors.ts'
 import type { CompiledWorktree } from '../../contract/phases.ts'
-import { exists, listFolder, realPath } from '../../platform/files/files.ts'
+import { exists, listFolder, readPlainText, realPath } from '../../platform/files/files.ts'
 import { git } from '../../platform/git.ts'
 import type { ProjectWorkspace } from '../../runtime/ports.ts'
 
@@ -29,7 +29,7 @@ export async function openWorktree({ project, worktree }: WorktreeOptions): Prom
   await git({ cwd: top }, 'worktree', 'add', '--quiet', ...force, ...target).catch((cause: unknown) => {
     throw worktreeUnavailable(`cannot create the worktree: ${errorMessage(cause)}`, cause)
   })
-  const changes = await git({ cwd: top }, 'status', '--porcelain', '--untracked-files=no')
+  const changes = await git({ cwd: top }, 'status', '--porcelain', '--untracked-files=no', '--ignore-submodules=dirty')
   return {
     folder,
     isNew: true,
@@ -81,7 +81,7 @@ export const commitToBranch = (workspace: ProjectWorkspace, folder: string, bran
   checkpoint: async (iteration, message) => {
     const made = await workspace.checkpoint(iteration, message)
     if ((await readBranch(folder)) !== branch) return made
-    await git({ cwd: folder }, 'add', '--all')
+    await addAll(folder)
     const isClean = await git({ cwd: folder }, 'diff', '--cached', '--quiet').then(
       () => true,
       () => false,
@@ -91,6 +91,32 @@ export const commitToBranch = (workspace: ProjectWorkspace, folder: string, bran
   },
 })
 
+/** All but repositories in the work tree: git would run `git status` in them, and with it what an agent configured there. */
+async function addAll(folder: string): Promise<void> {
+  const cwd = await git({ cwd: folder }, 'rev-parse', '--show-toplevel')
+  const shared = await git({ cwd }, 'rev-parse', '--path-format=absolute', '--git-common-dir')
+  const others = await git({ cwd }, 'ls-files', '--others', '--exclude-standard', '-z')
+  const tracked = await git({ cwd }, 'ls-files', '--stage', '-z')
+  const nested = [
+    ...[...others.matchAll(/([^\0]+)\/(?:\0|$)/g)].map(([, name = '']) => name),
+    ...[...tracked.matchAll(/(?:^|\0)160000 [^\t]*\t([^\0]+)/g)].map(([, name = '']) => name),
+  ].filter((name) => !isFetchedSubmodule(join(cwd, name, '.git'), shared))
+  const input = ['.', ...nested.map((name) => `:(exclude,literal)${name}`)].join('\0')
+  await git({ cwd, input }, 'add', '--all', '--pathspec-from-file=-', '--pathspec-file-nul')
+}
+
+/** One whose settings lie in the user's repository, which no cell lets an agent write. */
+function isFetchedSubmodule(link: string, shared: string): boolean {
+  const target = /^gitdir: (.*)$/m.exec(readPlainText(link) ?? '')?.[1]
+  const folder = target && resolve(link, '..', target)
+  return (
+    folder !== undefined &&
+    folder !== '' &&
+    exists(folder) &&
+    realPath(folder).startsWith(`${join(shared, 'modules')}/`)
+  )
+}
+
 const readBranch = (folder: string): Promise<string | undefined> =>
   git({ cwd: folder }, 'symbolic-ref', '--quiet', '--short', 'HEAD').catch(() => undefined)
 
@@ -99,15 +125,15 @@ export async function removeWorktree({ project, worktree }: WorktreeOptions): Pr
   const { branch, cleanup } = worktree
   const path = resolve(project, worktree.path)
   if (!exists(path)) return undefined
-  const changes = await git({ cwd: path }, 'status', '--porcelain')
+  const changes = await git({ cwd: path }, 'status', '--porcelain', '--ignore-submodules=dirty')
   if (changes !== '') return `it has uncommitted changes:\n${changes.split('\n').slice(0, 5).join('\n')}`
   if ((await readBranch(path)) !== branch) return `it is no longer on branch ${branch}`
   const top = await findRepositoryRoot(project)
   if (cleanup === 'on-merge' && !(await isMerged(top, branch))) {
     return `branch ${branch} is not merged yet; "ralph run" of this sprint checks again`
   }
-  await git({ cwd: top }, 'worktree', 'remove', path)
-  return undefined
+  // git removes none that contains a submodule.
+  return git({ cwd: top }, 'worktree', 'remove', path).then(() => undefined, errorMessage)
 }
 
 const isMerged = (top: string, branch: string): Promise<boolean> =>
