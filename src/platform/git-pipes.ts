@@ -7,34 +7,45 @@ import { RalphError } from '../contract/errors.ts'
 /** In every folder of a work tree. */
 const namesReadByGit: ReadonlySet<string> = new Set(['.gitignore', '.gitattributes', '.gitmodules', '.mailmap'])
 
+const pollMs = 200
+/** For a child process of git, and where the kernel does not say what a process waits for. */
 const firstLookMs = 2000
 
-/**
- * Kills git if it waits for a pipe, which an agent can put in place of `.gitignore` or of a file in `.git`. Returns a function that yields the error, once git has ended, if that was the reason.
- */
+/** Kills git if it waits for a pipe, which an agent can put in place of `.gitignore` or of a file in `.git`. Returns a function that yields the error, once git has ended, if that was the reason. */
 export function killIfWaiting(child: ChildProcess, workTree: string): () => RalphError | undefined {
   let error: RalphError | undefined
-  let delay = firstLookMs
   let isClosed = false
+  let [waited, lookAt] = [0, firstLookMs]
+  const poll = async (): Promise<void> => {
+    waited += pollMs
+    if (waited >= lookAt || (lookAt === firstLookMs && opensPipe(child.pid))) await look()
+    if (!isClosed && error === undefined) timer = schedule()
+  }
   const look = async (): Promise<void> => {
+    // Git may just be slow, and a look takes as long as a `git status`.
+    lookAt = Math.max(lookAt, waited) * 2
     // A file may vanish while it looks.
     const pipe = await findAwaitedPipe(workTree, () => isClosed).catch(() => undefined)
-    if (isClosed) return
-    if (pipe === undefined) {
-      // Git may just be slow, and a look takes as long as a `git status`.
-      delay *= 2
-      timer = setTimeout(() => void look(), delay).unref()
-      return
-    }
+    if (isClosed || pipe === undefined) return
     error = waitsFor(pipe)
     child.kill('SIGKILL')
   }
-  let timer = setTimeout(() => void look(), delay).unref()
+  const schedule = () => setTimeout(() => void poll(), pollMs).unref()
+  let timer = schedule()
   child.once('close', () => {
     isClosed = true
     clearTimeout(timer)
   })
   return () => error
+}
+
+/** Whether the kernel says that a process opens a pipe that has no other end. */
+function opensPipe(pid: number | undefined): boolean {
+  try {
+    return ['wait_for_partner', 'fifo_open'].includes(readFileSync(`/proc/${pid}/wchan`, 'utf8'))
+  } catch {
+    return false
+  }
 }
 
 const waitsFor = (pipe: string): RalphError =>
