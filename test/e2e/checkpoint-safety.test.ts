@@ -1,16 +1,20 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createTestFolder } from '../support/folder.ts'
 import { commitAll, git } from '../support/programs.ts'
-import { createTestSprint, type TestSprint } from '../support/sprint.ts'
+import { createTestSprint, type Setup, type TestSprint } from '../support/sprint.ts'
 
 const proceed = { status: 'continue', summary: 'still at it' }
 const goalComplete = { status: 'goal-complete', summary: 'f', goalCompleteSummary: 'done' }
 const runAndReport = (run: string) => ({ run, report: proceed })
 
-async function createRepository(answers: Parameters<TestSprint['answer']>[0], files = {}): Promise<TestSprint> {
-  const sprint = await createTestSprint({ files: { 'a.txt': 'one\n', ...files }, answers })
+async function createRepository(
+  answers: Parameters<TestSprint['answer']>[0],
+  files = {},
+  more: Setup = {},
+): Promise<TestSprint> {
+  const sprint = await createTestSprint({ files: { 'a.txt': 'one\n', ...files }, answers, ...more })
   await commitAll(sprint)
   return sprint
 }
@@ -156,9 +160,70 @@ describe('restore', () => {
     const saved = /saved in (\S+)/.exec(stdout)?.[1] ?? ''
     expect(await git(sprint, 'show', `${saved}:a.txt`)).toBe('only here')
   })
+
+  it('replaces no file that it cannot read, and so cannot keep', async () => {
+    const answers = { 1: { run: 'echo 1 > a.txt; echo 1 > b.txt', report: goalComplete } }
+    const sprint = await createRepository(answers, {}, { obeysPermissions: true })
+    await sprint.run()
+    writeFileSync(sprint.at('a.txt'), 'only here\n')
+    chmodSync(sprint.at('a.txt'), 0)
+    const { exitCode, stderr } = await sprint.ralph('restore', 's', '0')
+    chmodSync(sprint.at('a.txt'), 0o644)
+
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 1,
+      stderr: expect.stringMatching(
+        /CHECKPOINT_FAILED {2}a\.txt \(.*denied\) could not be saved, so nothing was restored/,
+      ),
+    })
+    expect([await sprint.read('a.txt'), await sprint.read('b.txt')]).toEqual(['only here\n', '1\n'])
+  })
+
+  it('makes no secret public, neither one that the agent changed nor one that it deleted', async () => {
+    const sprint = await createRepository(
+      { 1: { run: 'echo 1 > key; rm deploy', report: goalComplete } },
+      { key: 'k', deploy: 'd' },
+    )
+    chmodSync(sprint.at('key'), 0o600)
+    chmodSync(sprint.at('deploy'), 0o700)
+    await sprint.run()
+    const modes = () => ['key', 'deploy'].map((name) => statSync(sprint.at(name), { throwIfNoEntry: false })?.mode)
+    const before = modes()
+
+    expect(await sprint.ralph('restore', 's', '0')).toMatchObject({ exitCode: 0 })
+    expect(modes()).toEqual([0o100600, 0o100700])
+    expect(await sprint.ralph('restore', 's', '--undo')).toMatchObject({ exitCode: 0 })
+    expect(modes()).toEqual(before)
+  })
 })
 
 describe('run starts in every tree that git status accepts', () => {
+  it('D7: with folders that the user may not read, also an ignored one, and names once what it cannot keep', async () => {
+    const answers = {
+      '*': {
+        run: 'mkdir -p d/e/f/g .hidden; git init -q d/e/f/g; git init -q .hidden; echo 1 > d/e/f/g/n.txt',
+        report: goalComplete,
+      },
+    }
+    const files = { 'data/base/x': 'x', 'volume/x': 'x', '.gitignore': 'data/\n' }
+    const sprint = await createTestSprint({ files, answers, obeysPermissions: true })
+    const closed = [sprint.at('data/base'), sprint.at('volume')]
+    await git(sprint, 'init', '--quiet')
+    for (const folder of closed) chmodSync(folder, 0)
+    const { exitCode, stdout } = await sprint.run()
+    const restored = await sprint.ralph('restore', 's', '0')
+    for (const folder of closed) chmodSync(folder, 0o755)
+
+    expect([exitCode, restored.exitCode]).toEqual([0, 0])
+    const notes = stdout.split('\n').filter((line) => line.includes('no checkpoint contains'))
+    expect(notes).toEqual([
+      expect.stringContaining('no checkpoint contains volume/: Permission denied'),
+      expect.stringContaining(
+        'no checkpoint contains .hidden/: a repository of its own, hidden or more than two folders deep; d/e/f/g/: a repository',
+      ),
+    ])
+  })
+
   it.each([
     ['a link to itself', 'ln -s loop loop'],
     ['a sparse checkout', 'git sparse-checkout set other; mkdir -p deep; echo u > deep/untracked'],

@@ -50,6 +50,8 @@ export type Setup = {
   readonly env?: Readonly<Record<string, string>>
   /** How long a run may take before the test aborts it. */
   readonly timeoutMs?: number
+  /** Also for root, a file of mode 0 is unreadable. */
+  readonly obeysPermissions?: boolean
 }
 
 export type RunResult = { readonly exitCode: number | null; readonly stdout: string; readonly stderr: string }
@@ -87,6 +89,7 @@ export type TestSprint = Awaited<ReturnType<typeof createTestSprint>>
 /** A folder with a workflow in wf/, a sprint in s/, and a fake `claude` first on PATH. Removed after the test, with all its processes. */
 export async function createTestSprint(setup: Setup = {}) {
   const { sprint = {}, workflow = {}, files = {}, answers = {}, env = {}, timeoutMs = defaultTimeoutMs } = setup
+  const program = [...(setup.obeysPermissions === true ? withoutRootRights() : []), process.execPath, ralphProgram]
   const base = await realpath(await mkdtemp(join(tmpdir(), 'ralph-e2e-')))
   const at = (...names: readonly string[]) => join(base, 'project', ...names)
   /** A path in the state of the sprint, which is not in the project. */
@@ -113,9 +116,9 @@ export async function createTestSprint(setup: Setup = {}) {
 
   const whole = { ...environment(base), ...env }
   const start = (...args: readonly string[]): RunningRalph => {
-    const process = startRalph(args, at(), whole, timeoutMs)
-    running.add(process)
-    return process
+    const started = startRalph([...program, ...args], at(), whole, timeoutMs)
+    running.add(started)
+    return started
   }
   const ralph = (...args: readonly string[]): Promise<RunResult> => start(...args).ended
   const progress = async (): Promise<RawProgress> => parse(await readFile(at('s', 'PROGRESS.yaml'), 'utf8'))
@@ -167,19 +170,22 @@ export async function waitUntil(what: string, isSo: () => Promise<boolean> | boo
 /** Below the time limit of a test; a busy computer needs a minute for what takes seconds otherwise. */
 const defaultTimeoutMs = 150_000
 
+const withoutRootRights = (): string[] =>
+  process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-dac_override,-dac_read_search', '--'] : []
+
 function startRalph(
-  args: readonly string[],
+  [program = '', ...args]: readonly string[],
   cwd: string,
   env: Readonly<Record<string, string>>,
   timeoutMs: number,
 ): RunningRalph {
-  const child = spawn(process.execPath, [ralphProgram, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
   const output = { stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text))
   child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text))
   const ended = async (): Promise<RunResult> => {
     const late = setTimeout(() => {
-      output.stderr += `\nkilled by the test: ralph ${args.join(' ')} did not end`
+      output.stderr += `\nkilled by the test: ${args.join(' ')} did not end`
       child.kill('SIGKILL')
     }, timeoutMs)
     await once(child, 'close')

@@ -119,6 +119,17 @@ export const isFolder = (path: string): boolean => statIfExists(path)?.isDirecto
 /** A folder, not a link to one; a link that leads to itself is none. */
 export const isFolderItself = (path: string | Buffer): boolean => lstatIfExists(path)?.isDirectory() ?? false
 
+/** A regular file, not a link to one. */
+export const isFileItself = (path: string | Buffer): boolean => lstatIfExists(path)?.isFile() ?? false
+
+/** Who may read, write and execute a regular file: 0o644. Undefined for anything else. */
+export function readMode(path: string | Buffer): number | undefined {
+  const found = lstatIfExists(path)
+  return found?.isFile() ? found.mode & 0o777 : undefined
+}
+
+export const setMode = (path: string | Buffer, mode: number): Promise<void> => chmod(path, mode)
+
 /** Also true for a link that leads nowhere. */
 export const existsItself = (path: string | Buffer): boolean => lstatIfExists(path) !== undefined
 
@@ -382,12 +393,15 @@ const statIfExists = (path: string): Stats | undefined => ignoreMissing(() => st
 const lstatIfExists = (path: string | Buffer): Stats | undefined =>
   ignoreMissing(() => lstatSync(path, { throwIfNoEntry: false }))
 
-/** A path through a file, or through links that lead to each other, does not exist: `throwIfNoEntry` throws for both. */
+/**
+ * `throwIfNoEntry` throws for a path through a file, through links that lead to each other, or through a folder that the user may
+ * not search, such as the volume of a database. None of them can be there for this user.
+ */
 function ignoreMissing(stat: () => Stats | undefined): Stats | undefined {
   try {
     return stat()
   } catch (error) {
-    if (isNotFoundError(error) || isErrno(error, 'ELOOP')) return undefined
+    if (isNotFoundError(error) || isErrno(error, 'ELOOP') || isErrno(error, 'EACCES')) return undefined
     throw error
   }
 }

@@ -3,9 +3,11 @@ import {
   existsSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs'
@@ -167,6 +169,22 @@ describe("Ralph's own store", () => {
     expect(statSync(path).size).toBe(5 * 1024 ** 3)
     for (const { accept } of await findLargeFileQuestions(options)) await accept()
     expect(await findLargeFileQuestions(options)).toEqual([])
+  })
+
+  it('names what git refuses by its name, and nothing that a link has replaced', async () => {
+    const { project, options } = createProject({ 'd/b.txt': 'b', 'x/c.txt': 'c' })
+    const skipped: string[] = []
+    const workspace = await openWorkspace(options, { onSkipped: (names) => skipped.push(...names) })
+    await workspace.start()
+    rmSync(join(project, 'd'), { recursive: true })
+    symlinkSync('x', join(project, 'd'))
+    write(project, { '.GIT/config': 'not of git' })
+    await workspace.checkpoint(1, 'one')
+    await restoreFiles(options, { iteration: 0 }, 5)
+    await restoreFiles(options, { iteration: 1 }, 6)
+
+    expect(skipped).toEqual(['.GIT/config: git stores nothing of this name'])
+    expect([readlinkSync(join(project, 'd')), readText(project, '.GIT/config')]).toEqual(['x', 'not of git'])
   })
 
   it('and the repository are complete although git gc runs all the time', async () => {

@@ -12,7 +12,7 @@ import {
   type RefChanges,
 } from './pin-checkpoints.ts'
 import { readHead, type Repository } from './repositories.ts'
-import { rewriteWorkTree, writeWorkTree, type StoredTree } from './work-tree.ts'
+import { rewriteWorkTree, writeWorkTree, type UnstoredPath, type StoredTree } from './work-tree.ts'
 
 export type Checkpoint = { readonly name: string; readonly message: string }
 
@@ -20,7 +20,7 @@ export type Checkpoint = { readonly name: string; readonly message: string }
 export type StoredCheckpoint = {
   readonly commit: string
   readonly isNew: boolean
-  readonly skipped: readonly string[]
+  readonly skipped: readonly UnstoredPath[]
   readonly unpinned?: string | undefined
 }
 

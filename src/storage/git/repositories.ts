@@ -115,12 +115,18 @@ async function findEnclosingRepository(project: string): Promise<string[]> {
   return root === undefined ? [] : [root]
 }
 
+const isSearchedName = (name: string): boolean => !name.startsWith('.') && name !== 'node_modules'
+
+/** Whether Ralph looks for a repository in this folder of the project. */
+export function isSearched(path: string): boolean {
+  const parts = path.split('/')
+  return parts.length <= searchDepth && parts.every(isSearchedName)
+}
+
 async function listFoldersBelow(folder: string, depth: number): Promise<string[]> {
   if (depth === 0) return []
   // Git ignores a folder that the user may not read, such as the volume of a database.
-  const names = (await listFolder(folder).catch(() => [])).filter(
-    (name) => !name.startsWith('.') && name !== 'node_modules',
-  )
+  const names = (await listFolder(folder).catch(() => [])).filter(isSearchedName)
   const below = names.map((name) => join(folder, name)).filter((path) => isFolderItself(path))
   const deeper = await Promise.all(below.map((path) => listFoldersBelow(path, depth - 1)))
   return [...below, ...deeper.flat()]

@@ -1,6 +1,13 @@
 import { dirname, join, relative } from 'node:path'
 import { RalphError } from '../../contract/errors.ts'
-import { createFolder, existsItself, isFolderItself, listEverything, removeFolder } from '../../platform/files/files.ts'
+import {
+  createFolder,
+  existsItself,
+  isFileItself,
+  isFolderItself,
+  listEverything,
+  removeFolder,
+} from '../../platform/files/files.ts'
 import { git } from '../../platform/git.ts'
 import { decodePath, resolvePath } from './byte-paths.ts'
 import { assertCheckpoint, openCheckpointLog } from './checkpoint-log.ts'
@@ -16,8 +23,9 @@ import {
 } from './checkpoints.ts'
 import { storeGit } from './checkpoint-store.ts'
 import { chooseRevivable, findDeleted, inStore, type Target } from './deleted-repositories.ts'
+import { readPermissions, setPermissions } from './file-permissions.ts'
 import { findRepositories, isBehindLink, isBelow, type Repository, type WorkspaceOptions } from './repositories.ts'
-import { excludedPaths, forgetForced, updateIndex, writeWorkTree } from './work-tree.ts'
+import { excludedPaths, forgetForced, updateIndex, writeWorkTree, type UnstoredPath } from './work-tree.ts'
 
 /** What a user can return to: the files after an iteration, or those that the last restore replaced. */
 export type RestorePoint = { readonly iteration: number } | 'undo'
@@ -80,10 +88,18 @@ export async function restoreFiles(
 
 async function hasChanges(targets: readonly Target[]): Promise<boolean> {
   for (const { repository, commit } of targets) {
-    const { tree } = await writeWorkTree(repository, { scan: 'full' })
+    const { tree, skipped } = await writeWorkTree(repository, { scan: 'full' })
     if (tree !== (await storeGit(repository, { args: ['rev-parse', `${commit}^{tree}`] }))) return true
+    if (skipped.length > 0 && findUnstored(repository, skipped, await listPaths(repository, tree)).length > 0)
+      return true
   }
   return false
+}
+
+/** Files with an older version in the tree than on the disk: git could not read them, or they are too large to be stored. */
+function findUnstored({ root }: Repository, skipped: readonly UnstoredPath[], paths: readonly string[]): string[] {
+  const known = new Set(paths)
+  return skipped.map(({ path }) => path).filter((path) => known.has(path) && isFileItself(resolvePath(root, path)))
 }
 
 /** Stores the current files of all repositories under one name. */
@@ -234,19 +250,25 @@ async function saveFiles(
     { name, message },
     await writeWorkTree(repository, { scan: 'full' }),
   )
-  const ignored = replacedBy === undefined ? [] : await findIgnoredInTheWay(repository, stored.commit, replacedBy)
-  const commit = ignored.length === 0 ? stored.commit : await commitIgnored(repository, ignored, stored.commit)
+  const inTheWay =
+    replacedBy === undefined
+      ? []
+      : [
+          ...findUnstored(repository, stored.skipped, await listPaths(repository, stored.commit)),
+          ...(await findIgnoredInTheWay(repository, stored.commit, replacedBy)),
+        ]
+  const commit = inTheWay.length === 0 ? stored.commit : await commitInTheWay(repository, inTheWay, stored.commit)
   const unpinned = await updateRefs(repository, { [name]: commit })
   const read = await storeGit(repository, { args: ['rev-parse', '--verify', `${refs}/${name}`] })
-  if (read !== commit) throw unsaved(root)
+  if (read !== commit) throw unsaved(`the current files of ${root}`)
   await listPaths(repository, commit)
   return { commit, unpinned }
 }
 
 const message = 'Before a restore'
 
-const unsaved = (root: string): RalphError =>
-  new RalphError('CHECKPOINT_FAILED', `the current files of ${root} could not be saved, so nothing was restored`)
+const unsaved = (what: string): RalphError =>
+  new RalphError('CHECKPOINT_FAILED', `${what} could not be saved, so nothing was restored`)
 
 /** Ignored files that a restore would replace: checkpoints do not contain them. */
 async function findIgnoredInTheWay(repository: Repository, current: string, target: string): Promise<string[]> {
@@ -292,9 +314,9 @@ async function listFilesAt({ root, excluded }: Repository, path: string): Promis
   )
 }
 
-async function commitIgnored(repository: Repository, paths: readonly string[], parent: string): Promise<string> {
+async function commitInTheWay(repository: Repository, paths: readonly string[], parent: string): Promise<string> {
   const [unreadable] = await updateIndex(repository, paths)
-  if (unreadable !== undefined) throw unsaved(unreadable)
+  if (unreadable) throw unsaved(`${decodePath(unreadable.path)} (${unreadable.reason})`)
   const tree = await storeGit(repository, { args: ['write-tree'] })
   return storeGit(repository, { args: ['commit-tree', tree, '-p', parent], input: message })
 }
@@ -304,8 +326,11 @@ async function checkOutFiles({ repository, commit }: Target, { project }: Worksp
   if (isBehindLink(project, root)) throw new RalphError('FILE_UNWRITABLE', linkMessage, { place: { file: root } })
   const options = [`--source=${commit}`, '--worktree', '--staged', '--no-overlay']
   forgetForced(repository)
+  const paths = await listPaths(repository, commit)
+  const permissions = await readPermissions(repository, paths)
   try {
     await storeGit(repository, { args: ['restore', ...options, '--', '.', ...excludedPaths(repository)] })
+    await setPermissions(repository, permissions)
   } catch (error) {
     // Neither the work tree nor the commit contains a file.
     if (!(error instanceof Error && error.message.includes(`pathspec '.' did not match`))) throw error

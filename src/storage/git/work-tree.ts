@@ -1,4 +1,4 @@
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { errorMessage } from '../../contract/errors.ts'
 import {
   existsItself,
@@ -11,11 +11,14 @@ import {
 import { decodePath, resolvePath } from './byte-paths.ts'
 import { indexFile, prepareStore, storeGit } from './checkpoint-store.ts'
 import { openStore } from './import-checkpoints.ts'
+import { rememberPermissions } from './file-permissions.ts'
 import { findLargeFiles, formatGigabytes, type LargeFile } from './large-files.ts'
-import { isLinkedWorktree, resolveGitFolders, type Repository } from './repositories.ts'
+import { isLinkedWorktree, isSearched, resolveGitFolders, type Repository } from './repositories.ts'
 
-/** `skipped`: files and folders that git could not read, each with the reason. */
-export type StoredTree = { readonly tree: string; readonly skipped: readonly string[] }
+/** A file or folder that a tree does not contain as it is now. `path`: one character per byte. */
+export type UnstoredPath = { readonly path: string; readonly reason: string }
+
+export type StoredTree = { readonly tree: string; readonly skipped: readonly UnstoredPath[] }
 
 /** Trees that this process has written, by index: an index that did not change still describes the same tree. */
 const written = new Map<string, { readonly signature: string | undefined; readonly tree: string }>()
@@ -55,7 +58,7 @@ export async function rewriteWorkTree(repository: Repository): Promise<StoredTre
 async function listChanges(
   repository: Repository,
   { scan = 'fast' }: ScanOptions,
-): Promise<{ paths: string[]; skipped: string[] }> {
+): Promise<{ paths: string[]; skipped: UnstoredPath[] }> {
   await prepareStore(repository)
   const cache = scan === 'fast' && hasReliableFolderTimes(repository.root)
   const [found, forced] = await Promise.all([listStatus(repository, cache), listForced(repository)])
@@ -68,15 +71,30 @@ async function listChanges(
   for (const line of lines) if (line[1] === 'D') missing?.add(line.slice(3))
   const folders = repository.excluded.map((path) => Buffer.from(`${path}/`).toString('latin1'))
   const isInWorktree = createWorktreeTest(repository)
+  const isOurs = (path: string) => path !== '' && !folders.some((folder) => path.startsWith(folder))
   // A path that ends with a slash is a nested repository.
-  const isStored = (path: string) =>
-    path !== '' && !path.endsWith('/') && !folders.some((folder) => path.startsWith(folder)) && !isInWorktree(path)
+  const isStored = (path: string) => isOurs(path) && !path.endsWith('/') && !isInWorktree(path)
   const paths = [...new Set([...changed, ...forced])].filter(isStored)
   const large = new Map((await findLargeFiles(repository, paths)).map((file) => [file.path, file]))
+  await rememberPermissions(repository, paths)
   return {
     paths: paths.filter((path) => !large.has(path)),
-    skipped: [...parseSkipped(warnings), ...[...large.values()].map(describeLarge)],
+    skipped: [
+      ...parseSkipped(warnings),
+      ...[...large.values()].map(describeLarge),
+      ...changed
+        .filter((path) => isOurs(path) && path.endsWith('/'))
+        .flatMap((path) => describeNested(repository, path)),
+    ],
   }
+}
+
+/** Other nested repositories are stored by themselves. */
+function describeNested({ root, project = root }: Repository, path: string): UnstoredPath[] {
+  const folder = join(root, decodePath(path))
+  if (isLinkedWorktree(folder)) return [{ path, reason: 'a work tree of its own' }]
+  if (isSearched(relative(project, folder))) return []
+  return [{ path, reason: 'a repository of its own, hidden or more than two folders deep' }]
 }
 
 async function listStatus(repository: Repository, cache: boolean): Promise<{ listed: string; warnings: string }> {
@@ -110,8 +128,10 @@ function createWorktreeTest({ root }: Repository): (path: string) => boolean {
   return isInWorktree
 }
 
-const describeLarge = ({ path, bytes }: LargeFile): string =>
-  `${decodePath(path)}: ${formatGigabytes(bytes)}, and git does not track it`
+const describeLarge = ({ path, bytes }: LargeFile): UnstoredPath => ({
+  path,
+  reason: `${formatGigabytes(bytes)}, and git does not track it`,
+})
 
 /** Untracked files of a new sprint that are too large to be stored without a question. */
 export async function listLargeFiles(repository: Repository): Promise<LargeFile[]> {
@@ -155,14 +175,14 @@ async function listForced(repository: Repository): Promise<string[]> {
 /** Upper bound on the files and bytes that are stored between two calls of `onProgress`. */
 const batch = { files: 10_000, bytes: 256 * 1024 ** 2 }
 
-/** Updates the index with these paths; resolves with those that cannot be read. */
+/** Updates the index with these paths; resolves with those that git cannot store. */
 export async function updateIndex(
   repository: Repository,
   paths: readonly string[],
   onProgress?: (text: string) => void,
-): Promise<string[]> {
+): Promise<UnstoredPath[]> {
   const batches = onProgress ? splitPaths(repository, paths) : paths.length > 0 ? [paths] : []
-  const skipped: string[] = []
+  const skipped: UnstoredPath[] = []
   let stored = 0
   for (const part of batches) {
     skipped.push(...(await addPaths(repository, part)))
@@ -186,28 +206,46 @@ function splitPaths({ root }: Repository, paths: readonly string[]): string[][] 
   return batches
 }
 
-async function addPaths(repository: Repository, paths: readonly string[]): Promise<string[]> {
-  const skipped: string[] = []
+async function addPaths(repository: Repository, paths: readonly string[]): Promise<UnstoredPath[]> {
+  const skipped: UnstoredPath[] = []
+  const behindLinks: string[] = []
+  const update = (how: readonly string[], changed: readonly string[]) =>
+    storeGit(repository, {
+      args: ['update-index', ...how, '-z', '--stdin'],
+      isBinary: true,
+      input: changed.map((path) => `${path}\0`).join(''),
+      onWarning: (text) => skipped.push(...parseIgnored(text)),
+    })
   let left = paths
   for (;;) {
     try {
-      const args = ['update-index', '--add', '--remove', '--replace', '-z', '--stdin']
-      await storeGit(repository, { args, isBinary: true, input: left.map((path) => `${path}\0`).join('') })
+      await update(['--add', '--remove', '--replace'], left)
+      if (behindLinks.length > 0) await update(['--force-remove'], behindLinks)
       return skipped
     } catch (error) {
       const message = errorMessage(error)
       const path = /^fatal: Unable to process path ([^]+)$/m.exec(message)?.[1]
       if (path === undefined || !left.includes(path)) throw error
-      skipped.push(`${decodePath(path)}: ${/: (.+)$/m.exec(message.split('\n')[0] ?? '')?.[1] ?? 'git cannot read it'}`)
+      const reason = /: (?:error: )?(.+)$/m.exec(message.split('\n')[0] ?? '')?.[1] ?? 'git cannot read it'
+      // A link replaced its folder, so the file is gone.
+      if (reason.endsWith('is beyond a symbolic link')) behindLinks.push(path)
+      else skipped.push({ path, reason })
       left = left.filter((other) => other !== path)
     }
   }
 }
 
-const parseSkipped = (warnings: string): string[] =>
+/** Names such as `.GIT`, which are `.git` on other systems. */
+const parseIgnored = (warnings: string): UnstoredPath[] =>
+  [...warnings.matchAll(/^Ignoring path (.+)$/gm)].map(([, path = '']) => ({
+    path,
+    reason: 'git stores nothing of this name',
+  }))
+
+const parseSkipped = (warnings: string): UnstoredPath[] =>
   warnings.split('\n').flatMap((line) => {
     const [, path, reason] = /could not open directory '(.+)': (.+)$/.exec(line) ?? []
-    return path === undefined ? [] : [`${decodePath(path)}: ${reason}`]
+    return path === undefined || reason === undefined ? [] : [{ path, reason }]
   })
 
 export const excludedPaths = ({ excluded }: Repository): string[] => excluded.map((path) => `:(exclude,top)${path}`)

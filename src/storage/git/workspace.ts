@@ -44,7 +44,14 @@ export async function openWorkspace(
       const stored = await Promise.all(repositories.map((repository) => store(repository)))
       const nested = repositories.map(({ root }) => relative(options.project, root)).filter(isBelow)
       await recordCheckpoint(sprintDir, { iteration, ...(nested.length > 0 && { nested }) })
-      notifySkipped(stored.flatMap(({ skipped }) => skipped))
+      notifySkipped(
+        stored.flatMap(({ skipped }, number) =>
+          skipped.map(({ path, reason }) => {
+            const folder = relative(options.project, repositories[number]?.root ?? '')
+            return `${isBelow(folder) ? `${folder}/` : ''}${decodePath(path)}: ${reason}`
+          }),
+        ),
+      )
       notifyUnpinned(stored.flatMap(({ unpinned }) => unpinned ?? []))
       return stored
     } catch (error) {
