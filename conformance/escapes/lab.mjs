@@ -57,6 +57,9 @@ const secretFiles = {
   'project/.claude/sprints/s2/SPRINT.yaml': 'goal: b\n',
   'project/.claude/sprints/s2/journal/0001': 'journal of another',
   'project/.claude/sprints/s2/attempts/1-1/transcript.jsonl': 'of another',
+  'home/.codex/work.config.toml': '',
+  'project/.mcp.json': '{"mcpServers":{"mine":{"command":"a"}}}',
+  'project/.codex/config.toml': '',
   'project/package.json': '{"name":"p"}',
 }
 
@@ -150,11 +153,11 @@ export async function tryEscape(lab, given) {
   return result
 }
 
-async function tryOnce(lab, { sh, first, outside, ofImage }) {
+async function tryOnce(lab, { sh, first, outside, ofImage, driver = 'claude' }) {
   const machine = await createMachine()
   try {
     const left = `7311.${Math.trunc(Math.random() * 1e9)}1`
-    const place = { ...machine, left, asked: [], sprintDir: join(machine.base, 'project/.claude/sprints/s1') }
+    const place = { ...machine, left, asked: [], driver, sprintDir: join(machine.base, 'project/.claude/sprints/s1') }
     const before = first && (await runAttempt(lab, place, { script: first, number: 1 }))
     const { folder, ...end } = await runAttempt(lab, place, { script: sh, number: 2 })
     const printed = read(join(folder, 'transcript.jsonl'))
@@ -194,7 +197,11 @@ const changing = (asked) => [
 ]
 
 /** A later run of Ralph opens its own sandbox, so each attempt has one. */
-async function runAttempt({ ralph, cell, tools, services }, { base, asked, sprintDir, ...more }, { script, number }) {
+async function runAttempt(
+  { ralph, cell, tools, services },
+  { base, asked, driver, sprintDir, ...more },
+  { script, number },
+) {
   const cwd = join(base, 'project')
   const folder = join(sprintDir, `attempts/${number}-1`)
   const network = {
@@ -216,7 +223,7 @@ async function runAttempt({ ralph, cell, tools, services }, { base, asked, sprin
   const sandbox = ralph.openSandbox({ cell, tools, spec, ralphHomes: [join(base, 'home/.ralph')], resolve })
   const env = { ...describeMachine({ base, services, ...more }), SPRINT: sprintDir, ATTEMPT: folder }
   const command = { file: '/bin/sh', args: ['-c', `echo BEGIN\n${script}`], env }
-  const place = { driver: ralph.claude, folder, sprintDir, cwd }
+  const place = { driver: ralph[driver], folder, sprintDir, cwd }
   const wrapped = cell.kind === 'none' ? command : await sandbox.around(command, place)
   const job = { folder, ...wrapped, cwd, stdin: '', files: { 'mcp-token': 'x\n' }, mark: folder, graceMs: 500 }
   const until = AbortSignal.timeout(240_000)

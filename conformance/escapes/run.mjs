@@ -35,6 +35,7 @@ const ralph = {
   ...(await import(new URL('platform/files/atomic-file.js', dist))),
   ...(await import(new URL('platform/processes/detached-process.js', dist))),
   ...(await import(new URL('agents/drivers/claude.js', dist))),
+  ...(await import(new URL('agents/drivers/codex.js', dist))),
 }
 const cell = cells[values.cell]
 const machine = { platform: process.platform, path: process.env.PATH ?? '', cwd: '/', container: containerSettings() }

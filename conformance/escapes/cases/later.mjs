@@ -21,7 +21,33 @@ const monitor = (folder) => `git -C ${folder} config core.fsmonitor "$RAN; false
 const bare =
   'git init -q --bare evil; printf "#!/bin/sh\\n$RAN\\n" >evil/hooks/pre-receive; chmod +x evil/hooks/pre-receive'
 
+/** A file that the user's next session of the program obeys. */
+const obeyed = (driver, name) => ({
+  id: `${driver}-${name.replaceAll(/[^a-z]+/g, '-')}`,
+  class: 'session',
+  driver,
+  sh: `mkdir -p "$(dirname ~/.${driver}/${name})"; echo evil >>~/.${driver}/${name}; exit 1`,
+  outside: ({ home }) => home(`.${driver}/${name}`).includes('evil'),
+})
+const ofClaude = ['.config.json', 'daemon/dispatch/x.json', 'jobs/x.json', 'workflows/x.js', 'dev-mods/x/y.js']
+const ofCodex = [
+  '.env',
+  'packages/standalone/codex',
+  'plugins/cache/x/hooks.json',
+  '.tmp/plugins/x.json',
+  'work.config.toml',
+  'hooks.json',
+]
+
 export const laterCases = [
+  ...ofClaude.map((name) => obeyed('claude', name)),
+  ...ofCodex.map((name) => obeyed('codex', name)),
+  ...['.mcp.json', '.codex/config.toml'].map((name) =>
+    state(
+      `settings-of-project-${name.replaceAll(/[^a-z]+/g, '')}`,
+      `echo x >>${name} || { rm ${name} && echo x >${name}; }`,
+    ),
+  ),
   userGit('new-gitlink', `${nested}; git add sub; ${monitor('sub')}`),
   userGit(
     'new-gitlink-filter',

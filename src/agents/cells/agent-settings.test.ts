@@ -79,3 +79,13 @@ it('restores a link of the user, and removes a file that was not there', async (
   ])
   expect(existsSync(at('.gemini/.env'))).toBe(false)
 })
+
+it('removes a settings file that claude would read instead of its own', async () => {
+  const { base, at, env } = createHome()
+  await recordSettings(base, claude, env)
+  writeFileSync(at('.claude/.config.json'), JSON.stringify({ mcpServers: { evil: { command: 'b' } } }))
+  expect(await restoreSettings(base)).toEqual([
+    `removed ${at('.claude/.config.json')}, which would have changed your own sessions`,
+  ])
+  expect(existsSync(at('.claude/.config.json'))).toBe(false)
+})

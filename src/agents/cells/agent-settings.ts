@@ -3,7 +3,7 @@ import { exists, isLink, readPlainText, readTextIfExists, removeFolder } from '.
 import { createLink, readLink } from '../../platform/files/links.ts'
 import { writeScratch } from '../../platform/files/scratch-files.ts'
 import type { Driver, ProtectedValues } from '../drivers/driver.ts'
-import { homeFolder, mustNotCreate } from './places.ts'
+import { homeFolder, listSettings, mustNotCreate } from './places.ts'
 
 /** Settings that take effect in the user's own sessions of an agent program, as they were before an attempt. */
 type Snapshot = {
@@ -33,7 +33,7 @@ export async function recordSettings(
 ): Promise<void> {
   if (driver === undefined || exists(snapshotPath(base))) return
   const at = (path: string) => resolve(homeFolder(env), path)
-  const settings = (driver.settings?.(env) ?? []).map(at)
+  const settings = await listSettings(driver, env, homeFolder(env))
   const absent = settings.filter((path) => mustNotCreate(path) && !exists(path))
   const links = Object.fromEntries(
     settings.flatMap((path) => {

@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { createTestFolder } from '../../../test/support/folder.ts'
 import { claude } from '../drivers/claude.ts'
+import { codex } from '../drivers/codex.ts'
 import { orderMounts } from './mounts.ts'
-import { findPlaces } from './places.ts'
+import { findPlaces, listSettings } from './places.ts'
 
 it('shows an agent its own conversations, and none of other projects or of sessions that run now', async () => {
   const base = createTestFolder()
@@ -38,4 +39,15 @@ it('shows an agent its own conversations, and none of other projects or of sessi
     'history.jsonl': { kind: 'bind', from: '/dev/null' },
     'settings.json': { kind: 'bind', write: false },
   })
+})
+
+it('protects the profiles of codex, its program and what it reads variables from', async () => {
+  const home = createTestFolder()
+  mkdirSync(join(home, '.codex'))
+  writeFileSync(join(home, '.codex/work.config.toml'), '')
+  const names = (await listSettings(codex, {}, home)).map((path) => path.slice(home.length + 1))
+  expect(names).toEqual(
+    expect.arrayContaining(['.codex/work.config.toml', '.codex/packages', '.codex/plugins', '.codex/.env']),
+  )
+  expect(names.join(' ')).not.toContain('*')
 })

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
-import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import {
   exists,
   isFolder,
   createFolder,
   createPrivateFolder,
   leadsOut,
+  listFolder,
   realPath,
   writeNewFile,
 } from '../../platform/files/files.ts'
@@ -69,6 +70,9 @@ const caches = [
   '.cargo/registry .cargo/git go/pkg .gradle .m2/repository .nuget/packages',
 ].flatMap((names) => names.split(' '))
 
+/** In the project: the user's own sessions start what they name, some without a question. Those that are there can only be read. */
+const projectSettings = ['.mcp.json', '.codex', '.gemini', '.opencode', 'opencode.json', 'opencode.jsonc']
+
 /** Variables that name a file which a program has to read. */
 const certificateVariables = [
   'SSL_CERT_FILE',
@@ -103,6 +107,7 @@ export async function findPlaces(request: PlacesRequest): Promise<View> {
     ]).filter((path) => !isWithin(path, cwd)),
     ...there(request.read.map((path) => expand(path, home))),
     join(cwd, '.claude'),
+    ...there(projectSettings.map((name) => join(cwd, name))),
     ...git.readable,
     ...there([...listRalphFolders(sprint), ...ralphsFiles.map((name) => join(sprint, name))]),
     ...state.readable,
@@ -179,7 +184,7 @@ async function driverPlaces(request: PlacesRequest, home: string) {
   const { driver, env, cwd } = request
   const absolute = (paths: readonly string[] = []) => paths.map((path) => resolve(home, path))
   const writable = absolute(driver?.state?.(env))
-  const readable = absolute(driver?.settings?.(env))
+  const readable = await listSettings(driver, env, home)
   for (const path of [...writable, ...readable]) await makeState(path)
   return { writable, readable: existing(readable, realPath(cwd)), ...(await sessionPlaces(request, home)) }
 }
@@ -206,8 +211,23 @@ async function sessionPlaces({ driver, env, cwd }: PlacesRequest, home: string) 
 
 const emptySessions = (path: string): Mount => ({ kind: 'tmpfs', path, megabytes: 64, write: true, mode: '0700' })
 
-/** An empty one would hide `.env` of the home folder from the program; Ralph removes a new one after the attempt. */
-export const mustNotCreate = (path: string): boolean => path.endsWith('/.env')
+/** Absolute paths. A name such as `*.toml` stands for the files that end like this. */
+export async function listSettings(
+  driver: Pick<Driver, 'settings'> | undefined,
+  env: PlacesRequest['env'],
+  home: string,
+): Promise<string[]> {
+  const paths = (driver?.settings?.(env) ?? []).map((name) => resolve(home, name))
+  const lists = paths.map(async (path) => {
+    const [folder, name] = [dirname(path), basename(path)]
+    if (!name.startsWith('*')) return [path]
+    return (await listFolder(folder)).filter((each) => each.endsWith(name.slice(1))).map((each) => join(folder, each))
+  })
+  return (await Promise.all(lists)).flat()
+}
+
+/** Files that change what the program does although they are empty. Ralph removes a new one after the attempt. */
+export const mustNotCreate = (path: string): boolean => /\/\.(?:env|config\.json)$/.test(path)
 
 /** A program that was never used has to make what it keeps, and cannot do so in a home folder that is not there. */
 async function makeState(path: string): Promise<void> {

@@ -19,14 +19,20 @@ import { createReaderState, type ReaderState } from '../readers/reader-state.ts'
 import { type ToolTracker, createToolTracker } from '../readers/tools.ts'
 import { addTokenUsage, sumUsage } from '../readers/usage.ts'
 
-/** Below the folder of its state: what it reads as instructions or runs as a program, `local` being the program itself. */
+/**
+ * Below the folder of its state: what it reads as instructions or runs as a program, `local` being the program itself. It reads `.config.json`
+ * instead of `.claude.json` if there is one.
+ */
 const executedFiles =
-  'settings.json settings.local.json CLAUDE.md agents commands skills hooks rules output-styles plugins local'.split(
+  'settings.json settings.local.json .config.json CLAUDE.md agents commands skills hooks rules output-styles plugins workflows local'.split(
     ' ',
   )
 
-/** Below the folder of its state: scripts that its shells source, tokens of editors, pasted texts. */
-const sessionFolders = ['shell-snapshots', 'session-env', 'ide', 'paste-cache']
+/** Below the folder of its state: scripts that its shells source, tokens of editors, pasted texts, work for its background processes. */
+const sessionFolders =
+  'shell-snapshots session-env ide paste-cache daemon jobs bridge-spawn dev-mods remote-control mcp-skill-archives'.split(
+    ' ',
+  )
 
 export const claudeSettings = {
   CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',

@@ -13,6 +13,12 @@ import { subtractUsage } from '../readers/usage.ts'
 
 const formFile = 'form.json'
 
+/** Below the folder of its state; `packages` has the program itself where its installer put it. */
+const executedFiles =
+  'config.toml *.config.toml .env AGENTS.md AGENTS.override.md hooks.json agents prompts rules skills plugins packages'.split(
+    ' ',
+  )
+
 /** Codex in headless mode. */
 export const codex: Driver = {
   name: 'codex',
@@ -20,12 +26,9 @@ export const codex: Driver = {
   models: ['gpt-*', 'codex-*', 'o1*', 'o3*', 'o4*'],
   env: ['OPENAI_*', 'AZURE_OPENAI_*', 'CODEX_HOME', 'CODEX_API_KEY', 'CODEX_CA_CERTIFICATE'],
   state: ({ CODEX_HOME: own = '.codex' }) => [own],
-  settings: ({ CODEX_HOME: own = '.codex' }) =>
-    ['config.toml', 'AGENTS.md', 'AGENTS.override.md', 'hooks.json', 'agents', 'prompts', 'rules', 'skills'].map(
-      (name) => `${own}/${name}`,
-    ),
+  settings: ({ CODEX_HOME: own = '.codex' }) => executedFiles.map((name) => `${own}/${name}`),
   sessions: ({ CODEX_HOME: own = '.codex' }) => ({
-    hidden: ['shell_snapshots', 'memories', 'tmp'].map((name) => `${own}/${name}`),
+    hidden: ['shell_snapshots', 'memories', 'tmp', '.tmp'].map((name) => `${own}/${name}`),
   }),
   keys: findCodexKey,
   command: ({ folder, model, resume, form }) => ({
