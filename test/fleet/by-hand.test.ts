@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createClient } from '../../src/client/client.ts'
 import { ralphProgram, root } from '../support/paths.ts'
+import { createApiCaller } from './test-backend.ts'
 import { waitUntil } from './test-fleet.ts'
 
 /** A fleet of two machines by hand, with nothing but the commands of the guide, and the commands that look after it. */
@@ -71,6 +72,19 @@ it('is a fleet of two machines after five commands, and doctor, backup and resto
   const { items } = await createClient({ baseUrl: address, token }).listMachines({})
   expect(Object.fromEntries(items.map(({ name, shared }) => [name, shared]))).toEqual({ first: true, second: false })
 
+  // Only the machine whose account consented may run agents of somebody else, whatever an admin says.
+  const admin = createApiCaller(address, { token })
+  const guest = await invite(admin, address)
+  const use = async (name: string) => {
+    const machineId = items.find((machine) => machine.name === name)?.id ?? ''
+    const grant = { level: 'run', roots: [join(home, name)] }
+    const granted = await admin('PUT', `/api/machines/${machineId}/grants/${guest.userId}`, grant)
+    const workspace = { kind: 'folder', path: join(home, name) }
+    const created = await guest.ask('POST', '/api/agents', { name, machineId, program: 'claude', workspace })
+    return [granted.status, created.status]
+  }
+  expect({ first: await use('first'), second: await use('second') }).toEqual({ first: [200, 201], second: [403, 403] })
+
   const doctor = await ralph('operator', 'doctor', '--backend', address).ended
   expect(doctor).toMatchObject({ code: 0, err: '' })
   for (const line of [
@@ -93,6 +107,16 @@ it('is a fleet of two machines after five commands, and doctor, backup and resto
   const again = await ralph('operator', 'backup', 'restore', file, ...restored).ended
   expect([again.code, again.err]).toEqual([1, expect.stringContaining('DATABASE_IN_USE')])
 }, 240_000)
+
+/** A new user, signed in with the address of an invitation. */
+async function invite(admin: ReturnType<typeof createApiCaller>, address: string) {
+  const { body } = await admin('POST', '/api/invitations', { name: 'guest' })
+  const invitation = z.object({ user: z.object({ id: z.string() }), address: z.string() }).parse(body)
+  const ticket = new URL(invitation.address).hash.slice(1)
+  const { headers } = await createApiCaller(address)('POST', '/api/sign-in', { ticket })
+  const cookie = headers.get('set-cookie')?.split(';')[0] ?? ''
+  return { userId: invitation.user.id, ask: createApiCaller(address, { cookie }) }
+}
 
 it('says that nothing runs here, and that an address is no backend', async () => {
   await mkdir(join(home, 'stranger'), { recursive: true })
