@@ -1,5 +1,4 @@
 import { execFileSync } from 'node:child_process'
-import { mkdir, writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { createTestSprint, waitUntil } from '../support/sprint.ts'
@@ -319,30 +318,55 @@ describe('a dry run', () => {
   })
 })
 
+describe('a check that cannot start', () => {
+  it('is corrected by the same command with another --check, in a new sprint', async () => {
+    const sprint = await createProject({ answers: { '*': { run: 'echo x > made', report: goalComplete } } })
+    expect(await sprint.ralph('run', 'fix it all', '--check', 'nonexistent-cmd-xyz')).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(/CHECK_NOT_STARTED .*name another command: --check with the same goal/),
+    })
+
+    expect(await sprint.ralph('run', 'fix it all', '--check', 'test -f made')).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringMatching(/new sprint in \S+_fix-it-all-2\n/),
+    })
+    expect(await sprint.calls()).toHaveLength(1)
+  })
+})
+
 describe('an agent that is not signed in', () => {
   it('stops the sprint with what to do, and the next run continues by itself after the sign-in', async () => {
     const refused = { type: 'result', is_error: true, api_error_status: 401, result: 'Please run /login' }
     const sprint = await createProject({
-      answers: { 1: { lines: [JSON.stringify(refused)], exit: 1 }, 2: goalComplete },
+      answers: {
+        1: { lines: [JSON.stringify(refused)], exit: 1 },
+        2: { lines: [JSON.stringify(refused)], exit: 1 },
+        3: goalComplete,
+      },
     })
     expect(await sprint.ralph('run', 'fix the login')).toMatchObject({
       exitCode: 2,
       stdout: expect.stringMatching(/\/login\n[\s\S]*sign in with: claude {3}then: ralph run fix-the-login/),
     })
-    expect(await sprint.ralph('run')).toMatchObject({ exitCode: 2 })
+    expect(await sprint.ralph('run')).toMatchObject({
+      exitCode: 2,
+      stdout: expect.stringContaining('sign in with: claude'),
+    })
 
-    await mkdir(sprint.at('../home/.claude'), { recursive: true })
-    await writeFile(sprint.at('../home/.claude/.credentials.json'), '{}')
     expect(await sprint.ralph('run')).toMatchObject({ exitCode: 0 })
-    expect(await sprint.calls()).toHaveLength(2)
+    expect(await sprint.calls()).toHaveLength(3)
   })
 })
 
 describe('an agent that misses an environment variable', () => {
-  it('stops at once, without a retry, and names the variable and the line for SPRINT.yaml', async () => {
-    const result = 'Missing environment variable: `STUB_KEY`.'
-    const refused = { type: 'result', is_error: true, api_error_status: 401, result }
-    const sprint = await createProject({ answers: { '*': { lines: [JSON.stringify(refused)], exit: 1 } } })
+  const message = 'Missing environment variable: `STUB_KEY`.'
+  const refused = { type: 'result', is_error: true, api_error_status: 401, result: message }
+
+  it.each([
+    ['in its result', { lines: [JSON.stringify(refused)], exit: 1 }],
+    ['on stderr', { stderr: `${message}\n`, exit: 1 }],
+  ])('%s stops at once, without a retry, and names the variable and the line for SPRINT.yaml', async (_, answer) => {
+    const sprint = await createProject({ answers: { '*': answer } })
 
     expect(await sprint.ralph('run', 'fix the provider')).toMatchObject({
       exitCode: 2,

@@ -61,8 +61,15 @@ function describeMissingResult(state: ReaderState, exit: Exit): AgentProblem {
   if (state.trouble) return { ...state.trouble, reason: `${state.trouble.reason}; it ended with ${describeExit(exit)}` }
   if (!state.understoodAny && exit.code === 127)
     return { class: 'not_found', reason: `the program was not found${describeStderr(exit)}` }
-  return { class: 'crash', reason: `it ended with ${describeExit(exit)} and without a result${describeStderr(exit)}` }
+  const stderr = describeStderr(exit)
+  return {
+    class: missesVariable.test(stderr) ? 'auth' : 'crash',
+    reason: `it ended with ${describeExit(exit)} and without a result${stderr}`,
+  }
 }
+
+/** How programs report a variable that they need: no retry can provide it. */
+const missesVariable = /^: (?:error: )?missing environment variable/i
 
 /** A signal after the result ends a lingering process; an exit code is chosen by the program. */
 const contradictsSuccess = ({ code, signal }: Exit): boolean =>
@@ -72,7 +79,7 @@ const isKilledBySignal = (code: number): boolean => code === 130 || code === 137
 const describeExit = ({ code, signal }: Exit): string =>
   signal ?? (code === null ? 'an unknown exit' : `exit code ${code}`)
 
-/** Shown to users; never used to classify. */
+/** Shown to users. Classifies nothing but a missing variable: anything may write to stderr. */
 function describeStderr({ stderrTail }: Exit): string {
   const lines = stripVTControlCharacters(stderrTail)
     .split('\n')

@@ -33,8 +33,8 @@ export type ChosenSprint = {
 export async function chooseSprint(request: SprintRequest, io: Io): Promise<ChosenSprint> {
   const { argument, goal } = request
   if (goal !== undefined) return chooseForGoal({ ...request, goal }, io)
-  const isGoal = argument !== undefined && looksLikeGoal(argument) && (await lookUpSprint(argument, io)) === undefined
-  if (isGoal) return chooseForGoal({ ...request, argument: undefined, goal: argument }, io)
+  if (argument !== undefined && (await isGoal(argument, io)))
+    return chooseForGoal({ ...request, argument: undefined, goal: argument }, io)
   refuseGoalFlags(request)
   if (argument === undefined) return { sprintDir: await findLatest(io), isNew: false }
   const found = await lookUpSprint(argument, io)
@@ -43,11 +43,18 @@ export async function chooseSprint(request: SprintRequest, io: Io): Promise<Chos
   return { sprintDir: (await findSprint(argument, io)).sprintDir, isNew: false }
 }
 
+const hasOtherChecks = ({ checks }: SprintRequest, progress: Progress | undefined): boolean =>
+  checks !== undefined &&
+  !isDeepStrictEqual(
+    checks,
+    progress?.doneWhen?.map(({ run }) => run),
+  )
+
 /** Flags that only a new sprint can follow. The command that created a sprint may resume it with the same flags. */
-function refuseGoalFlags({ checks, worktree }: SprintRequest, progress?: Progress): void {
+function refuseGoalFlags(request: SprintRequest, progress?: Progress): void {
+  const { worktree } = request
   const another = progress === undefined ? '' : ', or create another sprint with --new'
-  const current = progress?.doneWhen?.map(({ run }) => run)
-  if (checks !== undefined && !isDeepStrictEqual(checks, current))
+  if (hasOtherChecks(request, progress))
     throw new RalphError('USAGE', 'run: --check belongs to a new sprint with --goal "…"', {
       hint: `write "done-when: [{run: …}]" into the SPRINT.yaml of this one${another}`,
     })
@@ -63,11 +70,10 @@ export async function planSprint(
   io: Io,
 ): Promise<{ readonly sprintDir: string; readonly text?: string }> {
   const { argument } = request
-  const isGoal = argument !== undefined && looksLikeGoal(argument) && (await lookUpSprint(argument, io)) === undefined
-  const goal = request.goal ?? (isGoal ? argument : undefined)
+  const goal = request.goal ?? (argument !== undefined && (await isGoal(argument, io)) ? argument : undefined)
   if (goal === undefined) return { sprintDir: (await chooseSprint(request, io)).sprintDir }
   assertGoal(goal)
-  const before = request.again === 'new' ? undefined : await findUnfinished(goal, io)
+  const before = request.again === 'new' ? undefined : await findUnfinished({ ...request, goal }, io)
   if (before) {
     refuseGoalFlags(request, before.progress)
     return { sprintDir: before.sprintDir }
@@ -76,6 +82,10 @@ export async function planSprint(
 }
 
 const looksLikePath = (text: string): boolean => /[/\\]|\.ya?ml$/.test(text)
+
+/** An empty argument is a goal too, so that it is refused as one. */
+const isGoal = async (argument: string, io: Io): Promise<boolean> =>
+  argument.trim() === '' || (looksLikeGoal(argument) && (await lookUpSprint(argument, io)) === undefined)
 
 /** Several words are a goal; one word is a name. */
 const looksLikeGoal = (text: string): boolean =>
@@ -106,7 +116,7 @@ async function chooseForGoal(request: SprintRequest & { readonly goal: string },
   // Checked again later. Checking here avoids creating a folder when no agent is installed.
   chooseAgents(agent === undefined ? undefined : [agent], io)
   if (argument !== undefined) return createAt(argument, request, io)
-  const before = again === 'new' ? undefined : await findUnfinished(goal, io)
+  const before = again === 'new' ? undefined : await findUnfinished(request, io)
   if (before && (await shouldResume(before, request, io))) {
     refuseGoalFlags(request, before.progress)
     return { sprintDir: before.sprintDir, isNew: false }
@@ -145,8 +155,15 @@ async function createAt(
 
 type UnfinishedSprint = { readonly sprintDir: string; readonly progress: Progress }
 
-/** The last sprint of this project with the same goal that has not reached it. Its folder has the name of the goal. */
-async function findUnfinished(goal: string, io: Io): Promise<UnfinishedSprint | undefined> {
+/**
+ * The last sprint of this project with the same goal that has not reached it. Its folder has the name of the goal. Skips one in
+ * which no agent has run, if the user names another check now: the first one may have been a typo that could not start.
+ */
+async function findUnfinished(
+  request: SprintRequest & { readonly goal: string },
+  io: Io,
+): Promise<UnfinishedSprint | undefined> {
+  const { goal } = request
   const slug = slugFromGoal(goal)
   const named = (await listSprintFolders(io)).filter((dir) => {
     const name = dir.replace(/^.*[/\\](?:\d{4}-\d{2}-\d{2}_)?/, '')
@@ -154,7 +171,8 @@ async function findUnfinished(goal: string, io: Io): Promise<UnfinishedSprint | 
   })
   for (const sprintDir of named.toReversed()) {
     const progress = await loadProgress(sprintDir).catch(() => undefined)
-    if (progress && progress.status !== 'completed' && isSameGoal(progress.goal, goal)) return { sprintDir, progress }
+    if (!progress || progress.status === 'completed' || !isSameGoal(progress.goal, goal)) continue
+    if (progress.stats.currentIteration > 0 || !hasOtherChecks(request, progress)) return { sprintDir, progress }
   }
   return undefined
 }

@@ -1,15 +1,13 @@
-import { join } from 'node:path'
-import { getDriver } from '../../agents/drivers/registry.ts'
 import type { Progress } from '../../contract/progress.ts'
 import { applyFactToProgress } from '../../host/apply-fact.ts'
 import type { OpenedSprint } from '../../host/open-sprint.ts'
-import { modifiedAt } from '../../platform/files/files.ts'
 import { missingVariable } from '../agents/missing-variable.ts'
 import type { Io } from '../io/io.ts'
 
 /**
- * Closes the question of an agent that was not signed in, or missed a variable, once the user has fixed that: `ralph run` then
- * continues without an answer. Starts no program: a newer credentials file or a variable is the sign.
+ * Closes the question of an agent that was not signed in, or missed a variable, so that `ralph run` continues without an answer.
+ * No file tells reliably that the user has signed in (a keychain, a key in the environment), so the agent itself says it again:
+ * that attempt is free. Only a variable that is still missing needs no attempt.
  */
 export async function resumeAfterSignIn(
   { progress, store }: Pick<OpenedSprint, 'progress' | 'store'>,
@@ -17,21 +15,12 @@ export async function resumeAfterSignIn(
   io: Io,
 ): Promise<Progress> {
   if (progress.status !== 'needs-human' || progress.failure?.class !== 'auth') return progress
-  if (!isFixed(progress, configured, io)) return progress
+  const variable = missingVariable(progress.humanNeeded?.reason ?? '')
+  if (variable !== undefined && (io.env[variable] === undefined || !passes(configured, variable))) return progress
   const answered = { type: 'answered' as const, at: io.now(), answer: 'Fixed: the agent can work now.' }
   const next = applyFactToProgress(progress, answered)
   await store.save(next, answered)
   return next
-}
-
-function isFixed({ humanNeeded, live, runAgents = [] }: Progress, configured: Progress, io: Io): boolean {
-  const variable = missingVariable(humanNeeded?.reason ?? '')
-  if (variable !== undefined) return io.env[variable] !== undefined && passes(configured, variable)
-  const name = live[0]?.agent ?? runAgents[0]
-  const login = name === undefined ? undefined : getDriver(name).about?.login
-  const files = [...(login?.files ?? []), ...(login?.credentials ?? [])]
-  const askedAt = humanNeeded?.askedAt ?? Infinity
-  return files.some((file) => (modifiedAt(join(io.env['HOME'] ?? '/', file)) ?? 0) > askedAt)
 }
 
 const passes = ({ env }: Progress, variable: string): boolean =>

@@ -84,9 +84,11 @@ function limitLines(limits: LimitInputs = {}): string | undefined {
 export const placeholderGoal =
   'Describe what the agent should achieve.\nSuccess criteria:\n- what must be true at the end\n'
 
-/** True for the placeholder of `ralph init`, and for a template whose `<…>` line is still there. */
+/** True for the placeholder of `ralph init`, for a template whose `<…>` line is still there, and for `TODO` or `…`. */
 export const isPlaceholderGoal = (goal: string): boolean =>
-  /^Describe what (?:the agent should achieve|is to be reached)\./.test(goal.trim()) || /^\s*<[^<>\n]+>\s*$/m.test(goal)
+  /^(?:(?:todo|tbd|fixme)[.…?!]*|[.…?!]+)$/i.test(goal.trim()) ||
+  /^Describe what (?:the agent should achieve|is to be reached)\./.test(goal.trim()) ||
+  /^\s*<[^<>\n]+>\s*$/m.test(goal)
 
 /** Letters that Unicode does not decompose into a base letter. */
 const transliterations: Readonly<Record<string, string>> = {

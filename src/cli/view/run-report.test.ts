@@ -10,7 +10,7 @@ const failure = { class: 'auth', reason: 'not logged in', retryable: false, coun
 
 it.each<[string, Progress]>([
   ['answer with: ralph answer s "…" then: ralph run s --budget-usd 9', question],
-  ['then: ralph run s --budget-usd 9 (if it asks again', { ...question, failure }],
+  ['then: ralph run s --budget-usd 9', { ...question, failure }],
 ])('repeats the flags of the run after a question: %s', (hint, progress) => {
   const { io, text } = createTestIo()
 

@@ -168,5 +168,5 @@ function signInHint(progress: Progress, reason: string, name: string): string {
   if (variable !== undefined)
     return `set ${variable}, add "env: { pass: [${variable}] }" to SPRINT.yaml, then: ${resumeCommand(`${name} --accept-changes`, progress)}`
   const agent = findIterationAgent(progress, progress.stats.currentIteration)
-  return `sign in with: ${signInCommand(agent)}   then: ${resumeCommand(name, progress)}   (if it asks again: ralph answer ${name} "signed in")`
+  return `sign in with: ${signInCommand(agent)}   then: ${resumeCommand(name, progress)}`
 }

@@ -104,6 +104,6 @@ function refuseMissing(check: Check, { exitCode, output }: CheckRun, project: st
   if (program.includes('/') && !isFile(join(project, program))) return
   const lastLine = output.trim().split('\n').at(-1) ?? ''
   throw new RalphError('CHECK_NOT_STARTED', `the check "${checkName(check)}" cannot start: ${lastLine}`, {
-    hint: 'install what it needs or correct done-when; no agent has run',
+    hint: 'install what it needs, or name another command: --check with the same goal, or done-when in SPRINT.yaml; no agent has run',
   })
 }
