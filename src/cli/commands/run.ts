@@ -175,7 +175,9 @@ async function detach(sprintDir: string, values: RunFlags, io: Io): Promise<numb
   if (json === true) io.print(JSON.stringify(started))
   else if (started.running) {
     io.print(`${name} runs in the background (pid ${started.pid})`)
-    io.print(`watch it with: ralph watch ${name}   stop it with: ralph stop ${name}   output: ${started.log}`)
+    io.print(`watch it with: ralph watch ${name}`)
+    io.print(`stop it with: ralph stop ${name}`)
+    io.print(`output: ${started.log}`)
   } else io.print(started.output.trimEnd())
   return started.running ? 0 : started.exitCode
 }

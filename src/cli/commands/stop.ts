@@ -35,7 +35,7 @@ const createStopCommand = (name: 'pause' | 'stop', as: StopStatus, summary: stri
       io.print(
         values.json === true
           ? JSON.stringify({ requested: as, when })
-          : `${sprint.name} ${name}s ${wording[when]} (${owner}); resume with: ${resumeCommand(sprint.name, progress)}`,
+          : `${sprint.name} ${name}s ${wording[when]} (${owner.replace(/ since .*/, '')}); resume with: ${resumeCommand(sprint.name, progress)}`,
       )
       return 0
     },

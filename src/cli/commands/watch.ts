@@ -27,7 +27,7 @@ type WatchFlags = { readonly json?: boolean; readonly plain?: boolean; readonly 
 
 export const watch = defineCommand({
   name: 'watch',
-  summary: 'Watch a sprint that runs in another terminal',
+  summary: 'Watch a sprint that runs in the background or in another terminal',
   arguments: ['[sprint]'],
   options: {
     plain: { type: 'boolean', description: 'print plain lines, even on a terminal' },

@@ -105,13 +105,16 @@ function commandHelp(declared: CommandAbout, options: CommandOptions): string {
     declared.summary,
     '',
     `Usage: ${usage}`,
-    ...(declared.details ? ['', declared.details] : []),
+    ...(declared.details ? ['', joinSentences(declared.details)] : []),
     '',
     'Options:',
     ...rows.map(([flag, description]) => `  ${flag.padEnd(width)}  ${description}`),
     ...(declared.examples ? ['', 'Examples:', ...declared.examples.map((example) => `  ${example}`)] : []),
   ].join('\n')
 }
+
+/** Line breaks inside a sentence suit the source, not every terminal. Rows of a list and paragraphs stay. */
+const joinSentences = (text: string): string => text.replaceAll(/(?<=[^\n.:])\n(?!\s|[\w-]+ {2})/g, ' ')
 
 /** Parses a positive number, or throws a usage error. */
 export function parsePositiveNumber(

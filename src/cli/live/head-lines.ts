@@ -76,7 +76,7 @@ function describeLiveState({ status, parked, stopRequested }: Progress, now: num
   if (status === 'in-progress' && waitingUntil > now) return `retries in ${formatStopwatch(waitingUntil - now)}`
   if (status === 'in-progress') return 'running'
   if (status === 'parked' && parked) return `parked, ${formatDurationShort(parked.until - now)} left`
-  return status === 'needs-human' ? statusWords[status].ending : status
+  return status === 'completed' ? status : statusWords[status].ending
 }
 
 function counterLine(state: LiveViewState, { paint, size, now }: DrawContext): string {

@@ -11,11 +11,11 @@ export const workLines = (progress: Progress, draw: DrawContext, box: ScreenBox)
 
 /** The last completed steps, the current one in full, and the next ones; the rest is counted. */
 function liveStepLines(
-  { dynamicSteps, live, stats }: Progress,
+  { dynamicSteps, live, stats, status: state }: Progress,
   { paint }: DrawContext,
   { rows, width }: ScreenBox,
 ): string[] {
-  if (dynamicSteps.length === 0) return [paint.dim('no steps yet')]
+  if (dynamicSteps.length === 0) return [paint.dim(state === 'in-progress' ? 'no steps yet' : 'no steps')]
   const current = live[0]?.step
   const pending = dynamicSteps.filter(({ status }) => status === 'pending')
   const completed = dynamicSteps.filter(({ status }) => status === 'completed')

@@ -1,6 +1,7 @@
 import type { CheckResult } from '../../contract/progress.ts'
 import type { Fact } from '../../loop/core/fact.ts'
 import { checkOutputLines } from '../../words/check-output.ts'
+import { describeProof } from '../../words/proof-sentences.ts'
 import { readIterationRecords } from '../../host/journal-reader.ts'
 
 export type IterationChecks = {
@@ -24,11 +25,9 @@ export async function readCheckResults(sprintDir: string, number: number): Promi
 
 /** The checks of an iteration with the tests by name, and the output of those that failed. */
 export function iterationCheckLines({ results, proof }: IterationChecks): string[] {
-  const { tests } = proof ?? {}
+  const groups = proof ? describeProof(proof).groups : []
   return [
     ...checkOutputLines(results),
-    ...Object.entries(tests ?? {}).flatMap(([state, names]) =>
-      Array.isArray(names) ? names.map((test: string) => `test ${state}: ${test}`) : [],
-    ),
+    ...groups.flatMap(({ title, names }) => [`== ${title}`, ...names.map((name) => `  ${name}`)]),
   ]
 }
