@@ -41,14 +41,23 @@ function encodeValue(value: string): string[] {
   return [
     value,
     json,
+    // As PHP writes JSON.
+    json.replaceAll('/', String.raw`\/`),
     url,
     lowerEscapes(url),
     url.replaceAll('%20', '+'),
-    hex,
-    hex.toUpperCase(),
+    ...[hex, hex.toUpperCase()].flatMap(separateBytes),
     ...base64,
     ...base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')),
   ]
+}
+
+/** Hexadecimal as dumps, certificates, strings of C and URLs have it. */
+function separateBytes(hex: string): string[] {
+  const pairs = hex.match(/../g) ?? []
+  const words = hex.match(/.{1,4}/g) ?? []
+  const escaped = ['%', String.raw`\x`].map((mark) => pairs.map((pair) => `${mark}${pair}`).join(''))
+  return [hex, pairs.join(' '), pairs.join(':'), words.join(' '), ...escaped]
 }
 
 const lowerEscapes = (url: string): string => url.replaceAll(/%[\dA-F]{2}/g, (escape) => escape.toLowerCase())

@@ -18,6 +18,7 @@ describe('a text with a key in it', () => {
     'a Slack token': `xoxb-1234567890-${random(24)}`,
     'a Slack webhook': `https://hooks.slack.com/services/T00000000/B00000000/${random(24)}`,
     'a Google key': `AIza${random(35)}`,
+    'a secret of an Azure application': `abc8Q~${random(34)}`,
     'an npm token': `npm_${random(36)}`,
     'a Hugging Face token': `hf_${random(34)}`,
     'a SendGrid key': `SG.${random(22)}.${random(43)}`,
@@ -126,6 +127,27 @@ describe('known values', () => {
     'in base64 after two letters': (value) => Buffer.from(`us${value}?more`).toString('base64'),
     'in hexadecimal': (value) => Buffer.from(value).toString('hex'),
     'in capital hexadecimal': (value) => Buffer.from(value).toString('hex').toUpperCase(),
+    'in a dump': (value) =>
+      Buffer.from(value)
+        .toString('hex')
+        .replaceAll(/..(?=.)/g, '$& '),
+    'in a dump of words': (value) =>
+      Buffer.from(value)
+        .toString('hex')
+        .replaceAll(/.{4}(?=.)/g, '$& '),
+    'in hexadecimal with colons': (value) =>
+      Buffer.from(value)
+        .toString('hex')
+        .replaceAll(/..(?=.)/g, '$&:'),
+    'in a string of C': (value) =>
+      Buffer.from(value)
+        .toString('hex')
+        .replaceAll(/../g, String.raw`\x$&`),
+    'in a URL, every byte': (value) => Buffer.from(value).toString('hex').toUpperCase().replaceAll(/../g, '%$&'),
+    'in JSON of PHP': (value) =>
+      JSON.stringify(value)
+        .slice(1, -1)
+        .replaceAll('/', String.raw`\/`),
     'in a URL': (value) => encodeURIComponent(value),
     'in a URL with small letters': (value) =>
       encodeURIComponent(value).replaceAll(/%../g, (code) => code.toLowerCase()),

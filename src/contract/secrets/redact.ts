@@ -91,6 +91,7 @@ const forms: readonly (readonly [name: string, form: string])[] = [
   ['Slack token', String.raw`xox[abeoprs]-[A-Za-z0-9-]{10,}|xapp-\d-[A-Za-z0-9-]{10,}`],
   ['Slack webhook', String.raw`hooks\.slack\.com\/services\/[A-Za-z0-9/]{20,}`],
   ['Google key', String.raw`AIza[A-Za-z0-9_-]{35}|ya29\.[A-Za-z0-9_-]{20,}|GOCSPX-[A-Za-z0-9_-]{20,}`],
+  ['Azure secret', String.raw`[A-Za-z0-9_~.-]{3}\dQ~[A-Za-z0-9_~.-]{31,34}`],
   ['npm token', 'npm_[A-Za-z0-9]{36}'],
   ['PyPI token', 'pypi-[A-Za-z0-9_-]{50,}'],
   ['Hugging Face token', 'hf_[A-Za-z0-9]{30,}'],
@@ -169,7 +170,7 @@ const isString = (group: unknown): boolean => typeof group === 'string'
 
 /** Match wherever one of the forms, or one of the label patterns, could match. Two expressions are twice as fast as one. */
 const formBeginning =
-  /A(?:KIA|SIA|BIA|CCA)|gh[pousr]_|github_pat_|gl(?:pat|dt|rt|ptt)-|sk-|[rsp]k_(?:live|test)_|whsec_|xox|xapp-|hooks\.slack|AIza|ya29\.|GOCSPX-|npm_|pypi-|hf_|do[opr]_v1_|dckr_pat_|SG\.|ralph_mcp_|eyJ/
+  /A(?:KIA|SIA|BIA|CCA)|gh[pousr]_|github_pat_|gl(?:pat|dt|rt|ptt)-|sk-|[rsp]k_(?:live|test)_|whsec_|xox|xapp-|hooks\.slack|AIza|ya29\.|GOCSPX-|\dQ~|npm_|pypi-|hf_|do[opr]_v1_|dckr_pat_|SG\.|ralph_mcp_|eyJ/
 const labelBeginning =
   /bearer |basic |[?&]sig=|:\/\/[^\s/:@]{0,100}:|(?:key|token|secret|passw(?:or)?d|passphrase)[A-Za-z0-9_]{0,21}\\?["']?\s{0,3}[=:]/i
 
