@@ -72,7 +72,7 @@ it('is a fleet of two machines after five commands, and doctor, backup and resto
   const { items } = await createClient({ baseUrl: address, token }).listMachines({})
   expect(Object.fromEntries(items.map(({ name, shared }) => [name, shared]))).toEqual({ first: true, second: false })
 
-  // Only the machine whose account consented may run agents of somebody else, whatever an admin says.
+  // Another user gets a grant only on the machine whose owner shares it, even from an admin.
   const admin = createApiCaller(address, { token })
   const guest = await invite(admin, address)
   const use = async (name: string) => {
