@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { requireCached } from '../platform/compile-cache.ts'
-import { reduceMemory } from '../platform/v8-memory.ts'
+import { postponeOptimizer, reduceMemory } from '../platform/v8-memory.ts'
 import { ralphHome } from '../platform/ralph-home.ts'
 
 /**
@@ -26,6 +26,7 @@ Object.assign(globalThis, { importPackage: (name: string): Promise<unknown> => i
 if (!['serve', 'agents-server'].includes(process.argv[2] ?? '')) {
   // Before anything else: V8 does not shrink a heap it has already grown.
   reduceMemory()
+  if (process.argv[2] === 'run') postponeOptimizer()
   // Zod reads this when a schema is created. Compiling a parser for each schema takes longer than the parsing of a short command,
   // and saves no time in a long run: 10 encodings of a sprint with 2,000 steps take 160 ms with and without it.
   Object.assign(globalThis, { __zod_globalConfig: { jitless: true } })

@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import * as nodeModule from 'node:module'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -90,6 +90,27 @@ it.each([0, 2])('refuses a sprint of format version %i, says why, and does not c
   expect(await moved.contents()).toEqual(before)
 })
 
+it('optimizes no code of a run that waits, and that of one that has been busy', () => {
+  const code = `
+    import { postponeOptimizer } from ${JSON.stringify(join(root, 'dist/platform/v8-memory.js'))}
+    postponeOptimizer(400)
+    const add = (numbers) => numbers.reduce((sum, number) => sum + number, 0)
+    const work = (rounds) => { for (let n = 0; n < rounds; n++) add([n, 1, 2, 3, 4, 5, 6, 7]) }
+    work(50_000)
+    setTimeout(() => {
+      console.log('waited')
+      const until = process.cpuUsage().user + 2_000_000
+      const compute = () => { work(20_000); if (process.cpuUsage().user < until) setImmediate(compute) }
+      compute()
+    }, 900)`
+  const args = ['--trace-opt', '--input-type=module', '-e', code]
+  const { stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' })
+  const [before = '', after = ''] = stdout.split('waited')
+
+  expect(before).not.toMatch(/completed optimizing/)
+  expect(after).toMatch(/completed optimizing/)
+})
+
 describe('the compile cache', () => {
   const keeper = join(root, 'dist/platform/compile-cache.js')
   const keepsItself = 'enableCompileCache' in nodeModule
@@ -97,7 +118,7 @@ describe('the compile cache', () => {
   it('is used only if it is complete and matches the source', async () => {
     const folder = createTestFolder()
     const program = join(folder, 'program.cjs')
-    const kept = () => readFileSync(join(folder, 'kept', `${process.version}-${process.arch}`, keptName(folder)))
+    const kept = () => readFileSync(keptFile(folder))
 
     writeFileSync(program, "console.log('one')")
     expect(await runKept(program)).toBe('one\n')
@@ -110,7 +131,7 @@ describe('the compile cache', () => {
     const second = kept()
     expect(second.equals(first)).toBe(false)
 
-    const file = join(folder, 'kept', `${process.version}-${process.arch}`, keptName(folder))
+    const file = keptFile(folder)
     writeFileSync(
       file,
       second.map((byte, at) => (at % 16 === 9 ? byte ^ 0xff : byte)),
@@ -140,6 +161,26 @@ describe('the compile cache', () => {
     expect(loaded.filter((name) => /prover|proxy|gateway|webhook|server/.test(name))).toEqual([])
   })
 
+  it.skipIf(keepsItself)(
+    'keeps the code of a run, whose V8 flags are its own, beside that of other commands',
+    async () => {
+      const sprint = await createTestSprint({ answers: { '*': claim }, env: { NODE_COMPILE_CACHE: '' } })
+      const cache = sprint.at('../home/.ralph/cache')
+      const written = () =>
+        readdirSync(cache).flatMap((flags) =>
+          readdirSync(join(cache, flags)).map((name) => statSync(join(cache, flags, name)).mtimeMs),
+        )
+      await sprint.run()
+      await sprint.ralph('status')
+      const before = written()
+      await sprint.run()
+      await sprint.ralph('status')
+
+      expect(readdirSync(cache)).toHaveLength(2)
+      expect(written()).toEqual(before)
+    },
+  )
+
   it('is open before anything but the entry is loaded', () => {
     const parts = readFileSync(ralphProgram, 'utf8').matchAll(/require\("\.\.\/parts\/([^"]+)"\)/g)
 
@@ -161,8 +202,11 @@ describe('the compile cache', () => {
     })
   })
 
-  const keptName = (folder: string): string =>
-    readdirSync(join(folder, 'kept', `${process.version}-${process.arch}`)).join()
+  /** The only file in the only folder: one per version of Node and set of V8 flags. */
+  function keptFile(folder: string): string {
+    const flags = join(folder, 'kept', readdirSync(join(folder, 'kept')).join())
+    return join(flags, readdirSync(flags).join())
+  }
 
   async function runKept(program: string): Promise<string> {
     const source = `import { requireCached } from ${JSON.stringify(keeper)}\nrequireCached(process.argv[1], process.argv[2])`

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { RalphError } from '../../contract/errors.ts'
 import { isFolder, readTextIfExists } from '../../platform/files/files.ts'
 import type { Io } from '../io/io.ts'
@@ -10,9 +9,14 @@ type GoalFlags = { readonly goal?: string; readonly 'goal-file'?: string }
 export async function readGoal(flags: GoalFlags, io: Io): Promise<string | undefined> {
   const { goal, 'goal-file': file } = flags
   if (goal !== undefined && file !== undefined) throw new RalphError('USAGE', 'use one of --goal and --goal-file')
-  if (file !== undefined) return file === '-' ? text(process.stdin) : readGoalFile(file, io)
-  if (goal === '-') return text(process.stdin)
+  if (file !== undefined) return file === '-' ? readStdin() : readGoalFile(file, io)
+  if (goal === '-') return readStdin()
   return goal?.startsWith('@') ? readGoalFile(goal.slice(1), io) : goal
+}
+
+async function readStdin(): Promise<string> {
+  const { text } = await import('node:stream/consumers')
+  return text(process.stdin)
 }
 
 async function readGoalFile(file: string, io: Io): Promise<string> {

@@ -5,7 +5,7 @@ import { createServer, globalAgent } from 'node:https'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createTestCertificate } from '../../../test/support/certificate.ts'
 import { createWebhookReceiver } from '../../../test/support/webhook-receiver.ts'
-import { isInternalAddress } from './public-post.ts'
+import { isInternalAddress } from './internal-addresses.ts'
 import { postWebhook } from './webhook.ts'
 
 const { key, cert } = createTestCertificate()

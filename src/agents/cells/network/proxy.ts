@@ -4,7 +4,7 @@ import { connect, isIP, type Server, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { Duplex } from 'node:stream'
 import { errorMessage } from '../../../contract/errors.ts'
-import { isInternalAddress } from '../../../platform/net/public-post.ts'
+import { isInternalAddress } from '../../../platform/net/internal-addresses.ts'
 import { decide, isAddress, plainHost, type Rule } from './allow-list.ts'
 import { readHello } from './hello.ts'
 
