@@ -217,7 +217,7 @@ describe('where no cell works', () => {
 
 it.each([
   ['off', {}, 'none, because "sandbox: off" says so'],
-  ['auto', { IS_SANDBOX: '1' }, 'off, because IS_SANDBOX is set'],
+  ['auto', { IS_SANDBOX: '1' }, 'none, because IS_SANDBOX is set; "sandbox: required" adds one all the same'],
 ])('"sandbox: %s" with %o says what protects this run', async (sandbox, env, text) => {
   const sprint = await createTestSprint({ sprint: { sandbox, 'done-when': [] }, answers: { 1: claim }, env })
 

@@ -50,10 +50,21 @@ function probe(cell: Cell, machine: Machine): Promise<Availability> {
   return known
 }
 
+type CellChoice = { readonly kind?: CellRequest['kind']; readonly container?: CellSpec['container'] }
+
+/** What `sandbox: auto` means here. */
+export async function automaticCapability(
+  request: Pick<ProtectionRequest, 'env' | 'cwd'>,
+  choice: CellChoice = {},
+): Promise<Capability> {
+  if (!isDeclaredSandbox(request.env)) return sandboxCapability(request, choice)
+  return { kind: 'none', reason: 'IS_SANDBOX is set; "sandbox: required" adds one all the same' }
+}
+
 /** The best cell that works here, or why there is none. */
-export async function sandboxCapability(
+async function sandboxCapability(
   { env, cwd }: Pick<ProtectionRequest, 'env' | 'cwd'>,
-  { kind, container }: { readonly kind?: CellRequest['kind']; readonly container?: CellSpec['container'] } = {},
+  { kind, container }: CellChoice,
 ): Promise<Capability> {
   const machine = { platform: process.platform, path: pathOutside(env['PATH'] ?? '', cwd), cwd, container }
   const candidates = kind === undefined ? automaticCells : [cells[kind]]
@@ -73,10 +84,9 @@ export async function protectionFor(request: ProtectionRequest): Promise<Protect
   const { walls, env, ralphHomes, alsoWritable = [] } = request
   const { mode, kind, spec } = resolveCellRequest(walls)
   if (mode === 'none') return unprotected(`none, because "${walls.cell ? 'cell: none' : 'sandbox: off'}" says so`)
-  if (mode === 'auto' && isDeclaredSandbox(env)) {
-    return unprotected('off, because IS_SANDBOX is set')
-  }
-  const capability = await sandboxCapability(request, { kind, container: spec.container })
+  const choice = { kind, container: spec.container }
+  const capability =
+    mode === 'auto' ? await automaticCapability(request, choice) : await sandboxCapability(request, choice)
   if (capability.kind === 'none') {
     if (mode === 'auto') return unprotected(capabilityText(capability))
     throw unavailable(

@@ -39,3 +39,15 @@ it('looks at git of the machine, not at one in the project', async () => {
   const git = (await examineMachine(project, io)).find(({ name }) => name === 'git')
   expect([git, hasRun()]).toEqual([{ name: 'git', ok: true, text: expect.stringMatching(/^2\./) }, false])
 })
+
+it('says that IS_SANDBOX switches the cell off', async () => {
+  const { io, project } = createMachine([])
+  const sandbox = async (env: Record<string, string>) =>
+    (await examineMachine(project, { ...io, env: { ...io.env, ...env } })).find(({ name }) => name === 'sandbox')
+  expect((await sandbox({}))?.text).not.toContain('IS_SANDBOX')
+  expect(await sandbox({ IS_SANDBOX: 'yes' })).toEqual({
+    name: 'sandbox',
+    ok: false,
+    text: 'none, because IS_SANDBOX is set; "sandbox: required" adds one all the same',
+  })
+})
