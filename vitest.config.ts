@@ -29,7 +29,15 @@ export default defineConfig({
       // Property tests run for seconds, and for many seconds on a machine that is busy with something else. To load the same
       // modules anew for each file would take as long as the tests.
       {
-        test: { name: 'unit', include: ['src/**/*.test.ts'], setupFiles, expect, testTimeout: 240_000, isolate: false },
+        test: {
+          name: 'unit',
+          include: ['src/**/*.test.ts'],
+          setupFiles,
+          expect,
+          testTimeout: 240_000,
+          hookTimeout: 240_000,
+          isolate: false,
+        },
       },
       {
         test: {
@@ -39,6 +47,8 @@ export default defineConfig({
           setupFiles,
           expect,
           testTimeout: 180_000,
+          // A hook that opens a database takes more than the default of 10 seconds on a busy machine.
+          hookTimeout: 180_000,
           // These start programs, browsers and databases, and a busy machine can end one of those. The closing lines name what was repeated.
           retry: 1,
         },
