@@ -81,7 +81,7 @@ async function sandboxCapability(
 
 /** Throws SANDBOX_UNAVAILABLE if the sprint asks for walls that this machine cannot have. */
 export async function protectionFor(request: ProtectionRequest): Promise<Protection> {
-  const { walls, env, ralphHomes, alsoWritable = [] } = request
+  const { walls, ralphHomes, alsoWritable = [] } = request
   const { mode, kind, spec } = resolveCellRequest(walls)
   if (mode === 'none') return unprotected(`none, because "${walls.cell ? 'cell: none' : 'sandbox: off'}" says so`)
   const choice = { kind, container: spec.container }
