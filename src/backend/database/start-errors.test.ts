@@ -68,7 +68,7 @@ it('says that the user may not create tables, or may not connect', async () => {
   )
 })
 
-// A disk that is really full is in no test: Postgres reports it with this state.
+// A disk that is really full is in test/fleet/outage.test.ts: Postgres reports it with this state.
 const fillDisk = (url: string) =>
   query(
     url,
