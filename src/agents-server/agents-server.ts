@@ -251,7 +251,7 @@ function keepDialing(parts: ServerParts, handleMessage: (message: IncomingMessag
         if (error instanceof RalphError && error.code === 'MACHINE_REFUSED') return error.message
         const hint = error instanceof RalphError ? error.hint : undefined
         const why = errorMessage(error)
-        if (why !== reported) parts.log('cannot reach the backend', { why, hint })
+        if (why !== reported) parts.log('cannot reach the backend', { why, ...(hint !== undefined && { hint }) })
         reported = why
       }
       const pause = backoffMs(reconnectBackoff, ++failures, Math.random())

@@ -98,6 +98,8 @@ export interface Backend {
   readonly ticketAddress: () => Promise<string>
   /** Creates a token with which commands on this machine act as the local user. */
   readonly commandToken: () => Promise<string>
+  /** Ends the validity of such a token. */
+  readonly deleteCommandToken: (token: string) => Promise<void>
   /** The machine inside this process: its ID, and how it connects. */
   readonly localMachine: (
     name: string,
@@ -162,6 +164,7 @@ async function openBackendParts(options: BackendOptions, opened: CloseFunction[]
     machinePort: line.port,
     ticketAddress: () => http.ticketAddress(userId, 'admin'),
     commandToken: () => persons.createCommandToken(userId, newUuid()),
+    deleteCommandToken: persons.deleteToken,
     localMachine: async (name) => {
       const machineId = await ensureLocalMachine(database, {
         name,
@@ -247,7 +250,8 @@ async function openLines(
   await sender.resume()
   const unsubscribe = database.signals.on(outboxTopic, (machineId) => lines.wake(machineId))
   const admission = { store, authority, now, log, recordJoin: createJoinRecorder(base) }
-  const listener = options.machines && (await listenForMachines({ ...admission, ...options.machines, machines: lines }))
+  const listener =
+    options.machines && (await listenForMachines({ ...admission, ...options.machines, machines: lines, logError }))
   return {
     fleet: known.fleet,
     sender,

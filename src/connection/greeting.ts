@@ -41,6 +41,7 @@ const GreetingAnswer = z.union([Welcome, RefusalMessage])
 /** The greeting must arrive within this time. */
 const greetingTimeoutMs = 8000
 const maxGreetingLength = 10_000
+const tooLong = new Error('greeting too long')
 
 /**
  * Sends the machine's greeting. Rejects with MACHINE_REFUSED if retrying is pointless, otherwise with
@@ -75,11 +76,13 @@ async function readGreeting<T extends z.ZodType>(transport: Transport, schema: T
   const timer = setTimeout(() => transport.close('no greeting arrived in time'), greetingTimeoutMs)
   try {
     const text = await transport.nextText()
-    if (text.length > maxGreetingLength) throw new Error('greeting too long')
+    if (text.length > maxGreetingLength) throw tooLong
     return z.decode(schema, JSON.parse(text))
   } catch (cause) {
     transport.close('malformed greeting')
-    throw new RalphError('MACHINE_UNREACHABLE', 'the other side sent an invalid greeting', { cause })
+    const isMalformed = cause instanceof z.ZodError || cause instanceof SyntaxError || cause === tooLong
+    const message = isMalformed ? 'sent an invalid greeting' : 'closed the connection before its greeting'
+    throw new RalphError('MACHINE_UNREACHABLE', `the other side ${message}`, { cause })
   } finally {
     clearTimeout(timer)
   }

@@ -31,6 +31,7 @@ export function createRalphProcess(
   onTestFinished(kill, 30_000)
   return {
     kill,
+    signal: (name: NodeJS.Signals) => running?.kill(name),
     /** Its exit code, once it has exited. */
     exitCode: () => running?.exitCode,
     start: (...args: readonly string[]) => {

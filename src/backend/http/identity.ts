@@ -28,8 +28,9 @@ export interface UserAuthentication extends Authenticator {
     id: string,
     localUser: { readonly name: string; readonly token: string },
   ) => Promise<void>
-  /** Creates a token for the commands on this machine, and revokes the previous one. */
+  /** Creates a token for the commands on this machine. Those of other replicas stay valid. */
   readonly createCommandToken: (userId: string, id: string) => Promise<string>
+  readonly deleteToken: (token: string) => Promise<void>
 }
 
 /** Authenticates users by cookie or token. Stores only hashes, so a reader of the database cannot sign in with them. */
@@ -57,9 +58,11 @@ export function createAuthentication({ db, transaction }: Database, now: () => n
       const token = `ralph_${generateSecret()}`
       const name = 'commands on this machine'
       const times = { createdAt: now(), expiresAt: now() + commandTokenLifetimeMs }
-      await db.delete(apiTokens).where(and(eq(apiTokens.userId, userId), eq(apiTokens.name, name)))
       await db.insert(apiTokens).values({ id, userId, name, scope: 'admin', hash: hashCredential(token), ...times })
       return token
+    },
+    deleteToken: async (token) => {
+      await db.delete(apiTokens).where(eq(apiTokens.hash, hashCredential(token)))
     },
     registerToken: async (userId, id, { name, token }) => {
       const hash = hashCredential(token)

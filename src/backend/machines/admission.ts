@@ -60,7 +60,7 @@ export async function admitWithToken(
   const keyPin = await certificateRequestPin(csr)
   const admission = await store.redeemToken({ id, hash: hashJoinSecret(secret), keyPin, name, labels, version, shared })
   if ('refused' in admission) {
-    log('warn', 'join refused', { token: id, why: admission.refused })
+    log('warn', `refused to join a machine: its token is ${admission.refused}`, { token: id, why: admission.refused })
     await recordJoin?.({ who: name, what: 'joinRefused', details: { token: id, why: admission.refused } })
     return { refused: tokenRefusedMessage }
   }

@@ -8,6 +8,7 @@ import type { Transport } from '../../connection/transport.ts'
 import { RalphError } from '../../contract/errors.ts'
 import type { ReportBody } from '../../contract/fleet/machine-messages.ts'
 import type { MachineHandlers, MachineStore } from './machine-store.ts'
+import type { RefusalLog } from './refusal-log.ts'
 
 export type ConnectionParts = {
   readonly store: MachineStore
@@ -49,18 +50,29 @@ function throttle(ms: number, call: () => void): () => void {
   }
 }
 
+/** For the log of the backend: what an operator may have to do. */
+const refusalTexts = {
+  WRONG_NAME: 'its certificate belongs to another machine; it must join again',
+  VERSION_UNKNOWN: 'its version of ralph is too far from the one of this backend; update the older one',
+  REVOKED: 'it was revoked',
+  JOIN_PENDING: 'an admin has not approved it yet',
+  FENCED: 'a newer agents-server uses its key; if this one is a copy, join it again',
+}
+
 type AdmittedMachine = { readonly hello: Hello; readonly epoch: number; readonly clockSkewMs: number }
 
 /** Decides whether this machine may connect, and returns its epoch. Sends the machine the reason of a refusal. */
 export async function admitConnection(
   transport: Transport,
   machineId: string,
-  parts: ConnectionParts,
+  parts: ConnectionParts & { readonly refusals: RefusalLog },
 ): Promise<AdmittedMachine | undefined> {
   const { store, now, log } = parts
   const hello = await readHello(transport)
-  const refuse = (code: string, message: string, final: boolean) => {
-    log('warn', 'machine refused', { machineId, code })
+  const known = await store.find(machineId)
+  const name = known?.name ?? machineId
+  const refuse = (code: keyof typeof refusalTexts, message: string, final: boolean) => {
+    parts.refusals(machineId, code, `refused machine ${name}: ${refusalTexts[code]} (${code})`)
     sendRefusal(transport, { code, message, final })
     return undefined
   }
@@ -73,7 +85,6 @@ export async function admitConnection(
       false,
     )
   }
-  const known = await store.find(machineId)
   if (!known || known.status === 'revoked') return refuse('REVOKED', 'this machine was revoked', true)
   if (known.status === 'pending') return refuse('JOIN_PENDING', 'an admin has not approved this machine yet', false)
   if (isStaleBoot(hello, known)) {
@@ -83,8 +94,9 @@ export async function admitConnection(
   }
   const clockSkewMs = Math.round(hello.at - now())
   if (Math.abs(clockSkewMs) > maxSkewMs) {
-    await store.setAlarm(machineId, `its clock is off by ${Math.round(Math.abs(clockSkewMs) / 1000)} s`)
-    log('warn', 'the clock of a machine is off', { machineId, clockSkewMs })
+    const seconds = Math.round(Math.abs(clockSkewMs) / 1000)
+    await store.setAlarm(machineId, `its clock is off by ${seconds} s`)
+    log('warn', `the clock of machine ${name} is off by ${seconds} s`, { machineId, clockSkewMs })
   }
   const { bootEpoch, bootId, version } = hello
   const epoch = await store.connect(machineId, { bootEpoch, bootId, version, clockSkewMs })

@@ -28,6 +28,7 @@ const host = '127.0.0.1'
 const hour = 3_600_000
 const memory = createMemoryMachineStore()
 const warnings: string[] = []
+const errors: unknown[] = []
 const log: BackendLog = (_level, text, about) => void warnings.push(`${text}: ${JSON.stringify(about)}`)
 const createAuthorities = async () => openAuthority(await createAuthority(Date.now()))
 
@@ -46,7 +47,7 @@ beforeAll(async () => {
   }
   const parts = { store: memory.store, authority, now: Date.now, log }
   machines = openMachineLines({ ...parts, handlers, version: '0.1.0', lookEveryMs: 50 })
-  listener = await listenForMachines({ ...parts, machines, host, port: 0 })
+  listener = await listenForMachines({ ...parts, machines, host, port: 0, logError: (error) => errors.push(error) })
 })
 afterAll(async () => {
   machines.close()
@@ -188,6 +189,31 @@ describe('the port for machines', () => {
       'JOIN_PENDING: an admin has not approved this machine yet',
       'VERSION_UNKNOWN: ralph 0.1.0 is not compatible with ralph 9.0.0; update one of them',
     ])
+  })
+
+  it('logs which machine it refused and why, once', async () => {
+    const id = memory.add('build-9')
+    const credentials = await credentialsFor(id)
+    const before = warnings.length
+    for (let n = 0; n < 3; n++)
+      await tryToConnect(credentials, createHello(id, { speaks: { oldest: 7, newest: 9 }, version: '9.0.0' }))
+    expect(warnings.slice(before)).toEqual([
+      expect.stringMatching(
+        /^refused machine build-9: its version of ralph .*update the older one \(VERSION_UNKNOWN\)/,
+      ),
+    ])
+  })
+
+  it('says to a machine that the database is away, which is no fault of the machine', async () => {
+    const id = memory.add('waits')
+    const { find } = memory.store
+    const away = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+    Object.assign(memory.store, { find: () => Promise.reject(away) })
+    const before = warnings.length
+    expect(await tryToConnect(await credentialsFor(id), createHello(id))).toMatch(/^DATABASE_UNAVAILABLE: .*retries$/)
+    expect([errors, warnings.slice(before)]).toEqual([[away], []])
+    Object.assign(memory.store, { find })
+    expect(await tryToConnect(await credentialsFor(id), createHello(id))).toBe('accepted')
   })
 
   it('speaks its own version with a newer machine that still supports it, and ignores unknown messages', async () => {

@@ -12,9 +12,12 @@ import { linePath, webSocketLimits, createWebSocketTransport } from '../../conne
 import { RalphError, errorMessage } from '../../contract/errors.ts'
 import { admitWithToken, type AdmissionParts } from './admission.ts'
 import type { MachineLines } from './machine-lines.ts'
+import { createRefusalLog } from './refusal-log.ts'
 
 export type ListenerOptions = AdmissionParts & {
   readonly machines: MachineLines
+  /** Reports why a connection failed that was neither admitted nor refused. */
+  readonly logError: (error: unknown, doing: string) => void
   readonly host: string
   /** 0: any free port. */
   readonly port: number
@@ -76,11 +79,11 @@ function startListening(server: Server, { port, host }: ListenerOptions): Promis
 const listeningPort = (address: AddressInfo | string | null): number =>
   address !== null && typeof address === 'object' ? address.port : 0
 
-function createUpgradeHandler({ machines, log }: ListenerOptions) {
+function createUpgradeHandler({ machines, log, logError }: ListenerOptions) {
   const sockets = new WebSocketServer({ noServer: true, ...webSocketLimits })
   const refusals = createRefusalLog(log)
   const refuse = (socket: Duplex, from: string, why: string) => {
-    refusals.note(from, why)
+    refusals(from, why, `refused a connection of a machine from ${from}: ${refusalTexts[why] ?? why}`)
     const reason = /^[A-Z_]+$/.test(why) ? `${refusalHeader}: ${why}\r\n` : ''
     socket.end(`HTTP/1.1 401 Unauthorized\r\n${reason}Connection: close\r\nContent-Length: 0\r\n\r\n`)
   }
@@ -91,34 +94,17 @@ function createUpgradeHandler({ machines, log }: ListenerOptions) {
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       const transport = createWebSocketTransport(webSocket, found.socket)
       machines.attach(transport, found.machineId).catch((error: unknown) => {
-        log('warn', 'connection failed', {
-          machineId: found.machineId,
-          why: errorMessage(error),
-        })
+        logError(error, 'machine connection')
         transport.close('it failed')
       })
     })
   }
 }
 
-const refusalIntervalMs = 600_000
 const refusalTexts: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'its certificate has expired, so the machine must join again: ralph machine token',
   CERT_NOT_YET_VALID: 'its certificate is not valid yet: is the clock of this backend behind?',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is from another authority',
-}
-
-/** A refused machine tries again and again: logs each address and reason once in ten minutes. */
-function createRefusalLog(log: ListenerOptions['log']) {
-  const seen = new Set<string>()
-  setInterval(() => seen.clear(), refusalIntervalMs).unref()
-  return {
-    note: (from: string, why: string): void => {
-      if (seen.has(`${from} ${why}`)) return
-      seen.add(`${from} ${why}`)
-      log('warn', `refused a connection of a machine from ${from}: ${refusalTexts[why] ?? why}`, { why })
-    },
-  }
 }
 
 type PeerIdentity = { readonly machineId: string; readonly socket: TLSSocket } | { readonly refused: string }

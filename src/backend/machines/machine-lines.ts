@@ -1,8 +1,11 @@
 import { unreachableError } from '../../connection/calls.ts'
+import { sendRefusal } from '../../connection/greeting.ts'
 import { decodeReply, encodeRequest } from '../../connection/message.ts'
 import type { Transport } from '../../connection/transport.ts'
 import type { LiveRequest, RequestBody, RequestReply } from '../../contract/fleet/machine-messages.ts'
+import { explainOutage } from '../database/database-unavailable.ts'
 import { admitConnection, openConnection, type MachineConnection, type ConnectionParts } from './connection.ts'
+import { createRefusalLog } from './refusal-log.ts'
 
 /** The lines to all machines connected to this replica. */
 export interface MachineLines {
@@ -61,13 +64,23 @@ async function closeIfSuperseded(
   if (!counts) line.close('this connection was superseded or revoked')
 }
 
+const outageRefusal = {
+  code: 'DATABASE_UNAVAILABLE',
+  message: 'the database of the backend is away, and this machine retries',
+  final: false,
+}
+
 /** One connection per machine: a newer one replaces the previous one. */
 function createConnectionTable(parts: ConnectionParts) {
   const { store, handlers, log } = parts
+  const refusals = createRefusalLog(log)
   const live = new Map<string, MachineConnection>()
   let refusedBefore = 0
   const attach = async (transport: Transport, machineId: string) => {
-    const admitted = await admitConnection(transport, machineId, parts)
+    const admitted = await admitConnection(transport, machineId, { ...parts, refusals }).catch((error: unknown) => {
+      if (explainOutage(error)) sendRefusal(transport, outageRefusal)
+      throw error
+    })
     if (!admitted) return
     const before = live.get(machineId)
     before?.fence()

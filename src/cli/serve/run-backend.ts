@@ -18,7 +18,7 @@ import { createDemoSprints, type DemoPlace } from './demo-sprints.ts'
 import { createObservedSprints } from './observe-requests.ts'
 import { createProjectView } from './project-agent.ts'
 import { ralphHome } from '../../platform/ralph-home.ts'
-import { runningBackendFile } from './running-backend.ts'
+import { readRunningBackend, runningBackendFile } from './running-backend.ts'
 import { readSecretsKey } from './secrets-key.ts'
 import type { ServeSettings } from './settings.ts'
 
@@ -58,14 +58,7 @@ export async function runBackend(settings: ServeSettings, options: ServeOptions,
     await demo.show(own.place)
     if (options.demo) await startDemo()
   }
-  const file = runningBackendFile(settings.dataFolder)
-  const served = {
-    origin: backend.origin,
-    token: await backend.commandToken(),
-    pid: process.pid,
-    certificate: settings.certificateFile,
-  }
-  await writePrivateFile(file, `${JSON.stringify({ ...served, startedAt: formatTimestamp(io.now()) })}\n`)
+  const announced = await announceBackend(backend, settings, io)
   const { dataFolder, backups: keep, place } = settings
   const backups = keep > 0 && !('url' in place) ? startAutomaticBackups({ dataFolder, keep, log }, io) : undefined
   const address = await backend.ticketAddress()
@@ -74,7 +67,7 @@ export async function runBackend(settings: ServeSettings, options: ServeOptions,
   const reason = await ending.reason
   log('info', 'stopping', { reason })
   backups?.stop()
-  await removeFile(file)
+  await announced.withdraw()
   await project.close()
   await demo.close()
   await machine?.server.close()
@@ -83,6 +76,22 @@ export async function runBackend(settings: ServeSettings, options: ServeOptions,
   // Running agents continue without this process and are supervised by the next start.
   setImmediate(() => process.exit())
   return reason === 'SIGINT' || reason === 'SIGTERM' || reason === 'SIGHUP' ? 0 : 1
+}
+
+/** Leaves the address and a token for other commands of the same user. */
+async function announceBackend(backend: Backend, { dataFolder, certificateFile: certificate }: ServeSettings, io: Io) {
+  const before = readRunningBackend(dataFolder)
+  const token = await backend.commandToken()
+  const served = { origin: backend.origin, token, pid: process.pid, certificate, startedAt: formatTimestamp(io.now()) }
+  await writePrivateFile(runningBackendFile(dataFolder), `${JSON.stringify(served)}\n`)
+  if (before) await backend.deleteCommandToken(before.token)
+  return {
+    withdraw: async () => {
+      // A newer backend may have started on the same folder, to replace this one.
+      if (readRunningBackend(dataFolder)?.token === token) await removeFile(runningBackendFile(dataFolder))
+      await backend.deleteCommandToken(token).catch(() => {})
+    },
+  }
 }
 
 const exitGraceMs = 1000

@@ -54,12 +54,17 @@ export function createLocalClient(origin: string, { ca }: BackendClientOptions, 
   }
 }
 
+/** What the backend of this data folder has left, or one that was killed. */
+export function readRunningBackend(dataFolder: string): RunningBackend | undefined {
+  const text = readTextSyncIfExists(runningBackendFile(dataFolder))
+  return text === undefined ? undefined : RunningBackend.safeParse(JSON.parse(text)).data
+}
+
 /** The backend that runs on this computer, if there is one. */
 export function findRunningBackend(data: string | undefined, io: Io, ca?: string) {
-  const text = readTextSyncIfExists(runningBackendFile(resolveDataFolder(data, io)))
-  const served = text === undefined ? undefined : RunningBackend.safeParse(JSON.parse(text))
-  if (!served?.success) return undefined
-  const { origin, listening, token, certificate } = served.data
+  const served = readRunningBackend(resolveDataFolder(data, io))
+  if (!served) return undefined
+  const { origin, listening, token, certificate } = served
   // The same user has given this file to `ralph serve`, so the backend that shows it is that one.
   const shown = certificate === undefined ? [] : [readTextSyncIfExists(certificate) ?? '']
   const trusting = createTrustingFetch({ ca: () => [...readTrustedCertificates({ env: io.env, ca }), ...shown] })
