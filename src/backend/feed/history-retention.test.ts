@@ -6,7 +6,7 @@ import { agents } from '../database/agent.ts'
 import { agentPrompts } from '../database/agent-prompt.ts'
 import { events } from '../database/event.ts'
 import { machines } from '../database/machine.ts'
-import { deleteOldHistory } from './history-retention.ts'
+import { countOldHistory, deleteOldHistory } from './history-retention.ts'
 
 const dayMs = 86_400_000
 const now = Date.UTC(2026, 10, 17)
@@ -50,7 +50,9 @@ it.each(kinds)('deletes old events and ended prompts, never the newest ones or o
     { ...prompt, id: randomUUID(), status: 'finished', agentId: otherAgent, ...ended(200) },
   ])
 
+  expect(await countOldHistory({ db }, now - 90 * dayMs)).toEqual({ events: 2501, prompts: 2 })
   await deleteOldHistory({ aside }, now - 90 * dayMs)
+  expect(await countOldHistory({ db }, now - 90 * dayMs)).toEqual({ events: 0, prompts: 0 })
 
   const left = await db.select().from(events).orderBy(asc(events.id))
   expect(left.map(({ seq, at }) => [seq, at])).toEqual([

@@ -91,6 +91,7 @@ async function examineReadiness({ url, fetch: send }: BackendUnderTest): Promise
 }
 
 const maxSkewMs = 5000
+const formatSkew = (ms: number): string => `${formatHumanDuration(Math.abs(ms))} ${ms < 0 ? 'behind' : 'ahead of'}`
 const slowMs = 100
 const lowDiskBytes = 2_000_000_000
 const oldPromptSeconds = 1800
@@ -102,7 +103,7 @@ const observe = (name: string, ok: boolean, text: string, hint: string): Backend
 function examineState(state: Deployment, { now, version }: BackendUnderTest): BackendObservation[] {
   const skew = state.now - now()
   const versions = `backend ${state.version}, this ralph ${version}`
-  const clock = `backend ${formatHumanDuration(skew)} from this computer`
+  const clock = `backend ${formatSkew(skew)} this computer`
   return [
     observe('version', state.version === version, versions, 'update the backend first, then its machines'),
     observe('clock', Math.abs(skew) < maxSkewMs, clock, 'synchronise the clocks (NTP)'),
@@ -116,7 +117,7 @@ function examineDatabase({ database }: Deployment): BackendObservation[] {
     database
   const { applied, known, last } = migrations
   const isQuick = latencyMs < slowMs && Math.abs(clockSkewMs) < maxSkewMs
-  const about = `${kind} ${serverVersion}, ${formatBytes(sizeBytes)}, answers in ${Math.round(latencyMs)} ms, clock ${formatHumanDuration(clockSkewMs)} off`
+  const about = `${kind} ${serverVersion}, ${formatBytes(sizeBytes)}, answers in ${Math.round(latencyMs)} ms, clock ${formatSkew(clockSkewMs)} the backend`
   const rights = writeProblem?.text ?? (readOnly ? 'the database is read-only' : 'may write')
   const rightsHint = writeProblem?.hint ?? 'name the primary server in DATABASE_URL, not a replica'
   const free = `${formatBytes(diskFreeBytes ?? 0)} free for the database`

@@ -51,6 +51,14 @@ export const operationRoutes = {
     summary: 'The state of the backend, its database, engine and machines',
     response: Deployment,
   },
+  countOldHistory: {
+    method: 'GET',
+    path: '/api/history',
+    needs: 'admin',
+    summary: 'How many events of agents and ended prompts would be deleted if only this much time were kept',
+    query: z.strictObject({ keepMs: z.coerce.number().int().positive().optional() }),
+    response: z.object({ keepMs: z.int(), events: z.int(), prompts: z.int() }),
+  },
   inviteUser: {
     method: 'POST',
     path: '/api/invitations',

@@ -10,6 +10,7 @@ import { readMigrations } from '../../database/migrate.ts'
 import { probeWrite } from '../../database/outage.ts'
 import { machineSilentMs } from '../../database/machine.ts'
 import { users } from '../../database/user.ts'
+import { countOldHistory, defaultHistoryMs } from '../../feed/history-retention.ts'
 import type { RouteHandlers } from '../calls/call.ts'
 import { toUser } from '../identity.ts'
 
@@ -29,8 +30,12 @@ export type OperationDeps = {
 /** What operators ask a running backend for. */
 export const operationHandlers = (
   deps: OperationDeps,
-): Pick<RouteHandlers, 'readDeployment' | 'makeDatabaseCopy' | 'inviteUser' | 'startDemo'> => ({
+): Pick<RouteHandlers, 'readDeployment' | 'countOldHistory' | 'makeDatabaseCopy' | 'inviteUser' | 'startDemo'> => ({
   readDeployment: () => readDeployment(deps),
+  countOldHistory: async ({ query: { keepMs = defaultHistoryMs } }) => ({
+    keepMs,
+    ...(await countOldHistory(deps.database, deps.now() - keepMs)),
+  }),
   inviteUser: ({ body }) => inviteUser(deps, body),
   startDemo: async () => {
     if (deps.startDemo) return deps.startDemo()

@@ -1,7 +1,10 @@
 import { RalphError } from '../../../contract/errors.ts'
+import { formatPeriod } from '../../../contract/time.ts'
+import { pluralize } from '../../../words/counts.ts'
 import { defineCommand } from '../../io/command.ts'
+import type { Io } from '../../io/io.ts'
 import { createBackendClient } from '../../serve/running-backend.ts'
-import { parseServeSettings } from '../../serve/settings.ts'
+import { parseServeSettings, type ServeSettings } from '../../serve/settings.ts'
 
 export const serve = defineCommand({
   name: 'serve',
@@ -65,6 +68,10 @@ export const serve = defineCommand({
       value: 'PERIOD',
       description: 'how long events and ended prompts stay, such as 30d; "all" keeps them (default 90d)',
     },
+    'dry-run': {
+      type: 'boolean',
+      description: 'only count what --keep-history would delete; needs a running backend',
+    },
     notes: {
       type: 'string',
       value: 'DIR',
@@ -86,6 +93,7 @@ RALPH_OIDC_CLIENT_ID, RALPH_OIDC_CLIENT_SECRET, RALPH_OIDC_ALLOW). See docs/guid
     'ralph serve --port 0',
     'ralph serve --machines-port 7258 --machines-host 0.0.0.0',
     'ralph serve --ticket',
+    'ralph serve --keep-history 30d --dry-run',
   ],
   async run({ values }, io) {
     if (values.ticket === true) {
@@ -94,6 +102,7 @@ RALPH_OIDC_CLIENT_ID, RALPH_OIDC_CLIENT_SECRET, RALPH_OIDC_ALLOW). See docs/guid
       return 0
     }
     const settings = parseServeSettings(values, io)
+    if (values['dry-run'] === true) return countHistory(settings, values, io)
     const { runBackend } = await import('../../serve/run-backend.ts')
     const shareMachine = values.shared === true
     const withMachine = values['no-machine'] !== true
@@ -107,3 +116,13 @@ RALPH_OIDC_CLIENT_ID, RALPH_OIDC_CLIENT_SECRET, RALPH_OIDC_ALLOW). See docs/guid
     return runBackend({ ...settings, shareMachine }, options, io)
   },
 })
+
+type DryRunFlags = { readonly data?: string; readonly ca?: string; readonly json?: boolean }
+
+async function countHistory({ historyMs }: ServeSettings, { json, ...flags }: DryRunFlags, io: Io): Promise<number> {
+  if (historyMs === 'all') throw new RalphError('USAGE', '--keep-history all deletes nothing')
+  const found = await createBackendClient(flags, io).countOldHistory({ keepMs: historyMs })
+  const counts = `${pluralize(found.events, 'event')} and ${pluralize(found.prompts, 'ended prompt')}`
+  io.print(json === true ? JSON.stringify(found) : `would delete ${counts} older than ${formatPeriod(found.keepMs)}`)
+  return 0
+}
