@@ -242,8 +242,7 @@ async function openLines(
     log: logError,
   })
   known.asking = asking
-  const engine = () => fleet().engine
-  const sender = createSender(options, { database, box, engine })
+  const sender = createSender(options, { database, box, engine: () => fleet().engine })
   const { compiling, settings = {}, observed, traces, onLost } = options
   const parts = { database, machines: asking, notifier: sender, clock: { now }, newId: newUuid }
   known.fleet = await openFleet({ ...parts, compiling, observed, traces, settings, logError, onLost })

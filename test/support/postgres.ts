@@ -155,7 +155,7 @@ async function start({ bin, folder, identity, isDurable, port, prefix }: Start) 
   const command = [join(bin, 'postgres'), '-D', join(folder, 'data'), ...settings]
   // Only root may enter the disk of a prefix, so the identity is taken after that.
   const become = identity ? [`--reuid=${identity.uid}`, `--regid=${identity.gid}`, '--clear-groups'] : []
-  const [file = '', ...words] = [...prefix, ...(prefix.length > 0 ? ['setpriv', ...become] : []), 'sh']
+  const [file, ...words] = [...prefix, ...(prefix.length > 0 ? ['setpriv', ...become] : []), 'sh']
   const server = spawn(file, [...words, '-c', stopWithParent, ...command], {
     cwd: '/',
     stdio: ['pipe', 'ignore', 'pipe'],
