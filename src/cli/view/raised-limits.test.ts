@@ -49,6 +49,11 @@ const cases: readonly (readonly [string, LimitCase, string])[] = [
     },
     '--budget-usd 9 --max-duration 10m',
   ],
+  [
+    'iterations that were lowered in SPRINT.yaml since',
+    { limits: { iterations: 3 }, stats: { currentIteration: 4, maxIterations: 8 } },
+    '--max-iterations 6',
+  ],
   ['no limit', {}, ''],
 ]
 

@@ -10,37 +10,48 @@ export const resumeCommand = (name: string, progress: Progress | undefined): str
 /** The flags that raise every reached limit enough for more work; each that is missing would stop the next run. */
 export function describeRaisedLimits(progress: Progress): string {
   const reached = findReachedLimits(fromProgress(progress))
-  const flags = [...reached.map(formatFlag), ...repeatedFlags(progress, reached)].join(' ')
+  const flags = [...reached.map(formatFlag), ...listOtherFlags(progress, reached)].join(' ')
   return reached.some(({ name }) => name === 'tokens')
     ? `${flags}   after you raise limits.tokens in SPRINT.yaml`
     : flags
 }
 
-/** The flags of this run that the next one needs again, because they hold for one run and SPRINT.yaml has less. */
-function repeatedFlags(progress: Progress, reached: readonly ReachedLimit[]): string[] {
+/**
+ * What the next run needs besides: the flags of this run, because they hold for one run and SPRINT.yaml has less, and a raised limit
+ * that was lowered in SPRINT.yaml since.
+ */
+function listOtherFlags(progress: Progress, reached: readonly ReachedLimit[]): string[] {
   const { runLimits = {}, ...configured } = progress
   const { iterations } = progress.limits
   const maxIterations = iterations === 'off' ? unlimitedIterations : iterations
-  const flags = {
-    iterations: `--max-iterations ${runLimits.iterations}`,
-    usd: `--budget-usd ${runLimits.usd}`,
-    duration: `--max-duration ${formatDuration(runLimits.durationMs ?? 0)}`,
-    tokens: '',
+  const ofThisRun = {
+    iterations: runLimits.iterations,
+    usd: runLimits.usd,
+    duration: runLimits.durationMs,
+    tokens: undefined,
   }
   return findReachedLimits(fromProgress({ ...configured, stats: { ...progress.stats, maxIterations } }))
     .filter(({ name }) => !reached.some((other) => other.name === name))
-    .map(({ name }) => flags[name])
+    .map((next) => {
+      const value = ofThisRun[next.name]
+      return value === undefined ? formatFlag(next) : formatValue(next.name, value)
+    })
 }
 
+/** Twice the limit, or more if that is still too little. */
 function formatFlag({ name, limit, used }: ReachedLimit): string {
-  const isEnough = used < limit * 2
+  if (used < limit * 2) return formatValue(name, limit * 2)
+  return formatValue(name, name === 'duration' ? Math.ceil(used / 30_000) * 60_000 : Math.ceil(used * 2))
+}
+
+function formatValue(name: ReachedLimit['name'], value: number): string {
   switch (name) {
     case 'iterations':
-      return `--max-iterations ${isEnough ? limit * 2 : used * 2}`
+      return `--max-iterations ${value}`
     case 'usd':
-      return `--budget-usd ${isEnough ? limit * 2 : Math.ceil(used * 2)}`
+      return `--budget-usd ${value}`
     case 'duration':
-      return `--max-duration ${formatDuration(isEnough ? limit * 2 : Math.ceil(used / 30_000) * 60_000)}`
+      return `--max-duration ${formatDuration(value)}`
     case 'tokens':
       // No flag raises it: the run has to accept a changed SPRINT.yaml.
       return '--accept-changes'
