@@ -31,18 +31,20 @@ export function createOutageWatch({ probe, log, now, times = usualTimes }: Outag
   let outage: { readonly problem: string; readonly since: number } | undefined
   let failedAt = 0
   let timer: NodeJS.Timeout | undefined
-  const look = async () => {
+  let isClosed = false
+  const checkRecovery = async () => {
     try {
       await probe()
     } catch {
       failedAt = now()
     }
+    if (isClosed) return
     if (outage && now() - failedAt < times.quietMs) return probeLater()
     const seconds = Math.ceil((failedAt - (outage?.since ?? failedAt)) / 1000)
     log(`the database works again, after ${seconds} s`, {})
     outage = undefined
   }
-  const probeLater = () => void (timer = setTimeout(() => void look(), times.probeIntervalMs).unref())
+  const probeLater = () => void (timer = setTimeout(() => void checkRecovery(), times.probeIntervalMs).unref())
   const begin = ({ message, hint }: RalphError) => {
     // Without the cause and figures, which differ from error to error.
     const problem = message.split(': ')[0]?.replaceAll(/\d+/g, '') ?? ''
@@ -58,6 +60,7 @@ export function createOutageWatch({ probe, log, now, times = usualTimes }: Outag
       (error: unknown) => {
         const problem = explainOutage(error)
         if (problem) begin(problem)
+        else log(text, {})
       },
     )
   }
@@ -70,7 +73,10 @@ export function createOutageWatch({ probe, log, now, times = usualTimes }: Outag
       else if (!outage) explain(errorMessage(error))
       return true
     },
-    close: () => clearTimeout(timer),
+    close: () => {
+      isClosed = true
+      clearTimeout(timer)
+    },
   }
 }
 
