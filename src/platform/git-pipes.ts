@@ -9,22 +9,25 @@ const namesReadByGit: ReadonlySet<string> = new Set(['.gitignore', '.gitattribut
 
 const pollMs = 200
 /** For a child process of git, and where the kernel does not say what a process waits for. */
-const firstLookMs = 2000
+const firstSearchMs = 2000
 
-/** Kills git if it waits for a pipe, which an agent can put in place of `.gitignore` or of a file in `.git`. Returns a function that yields the error, once git has ended, if that was the reason. */
+/**
+ * Kills git if it waits for a pipe, which an agent can put in place of `.gitignore` or of a file in `.git`. Returns a function that
+ * returns the error if that was the reason; call it when git has ended.
+ */
 export function killIfWaiting(child: ChildProcess, workTree: string): () => RalphError | undefined {
   let error: RalphError | undefined
   let isClosed = false
-  let [waited, lookAt] = [0, firstLookMs]
+  let [waited, searchAt] = [0, firstSearchMs]
   const poll = async (): Promise<void> => {
     waited += pollMs
-    if (waited >= lookAt || (lookAt === firstLookMs && opensPipe(child.pid))) await look()
+    if (waited >= searchAt || (searchAt === firstSearchMs && opensPipe(child.pid))) await search()
     if (!isClosed && error === undefined) timer = schedule()
   }
-  const look = async (): Promise<void> => {
-    // Git may just be slow, and a look takes as long as a `git status`.
-    lookAt = Math.max(lookAt, waited) * 2
-    // A file may vanish while it looks.
+  const search = async (): Promise<void> => {
+    // Git may just be slow, and a search takes as long as a `git status`.
+    searchAt = Math.max(searchAt, waited) * 2
+    // A file may vanish in the middle.
     const pipe = await findAwaitedPipe(workTree, () => isClosed).catch(() => undefined)
     if (isClosed || pipe === undefined) return
     error = waitsFor(pipe)

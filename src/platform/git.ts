@@ -81,13 +81,9 @@ export function git(options: GitOptions, ...args: readonly string[]): Promise<st
 }
 
 /** Starts git with pipes, for output that is too large for memory. */
-export const spawnGit = (options: GitOptions, ...args: readonly string[]): ChildProcessWithoutNullStreams =>
-  withoutWaiting(
-    spawn('git', [...ownConfig, ...args], { cwd: options.cwd, env: gitEnvironment(options), stdio: 'pipe' }),
-    options.cwd,
-  )
-
-function withoutWaiting(child: ChildProcessWithoutNullStreams, cwd: string): ChildProcessWithoutNullStreams {
+export function spawnGit(options: GitOptions, ...args: readonly string[]): ChildProcessWithoutNullStreams {
+  const { cwd } = options
+  const child = spawn('git', [...ownConfig, ...args], { cwd, env: gitEnvironment(options), stdio: 'pipe' })
   killIfWaiting(child, cwd)
   return child
 }

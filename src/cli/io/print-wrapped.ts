@@ -11,7 +11,10 @@ export function printWrapped(lines: readonly string[], io: Pick<Io, 'print' | 'c
 // oxlint-disable-next-line no-control-regex -- colours begin with the escape character
 const colors = /\x1b\[[\d;]*m/g
 
-/** A row has an indent and, before its text, perhaps a name that two spaces end. A word is never cut: it may be a path, and one that fits on no line begins where it is. */
+/**
+ * A row has an indent and, before its text, perhaps a name that two spaces end. A word is never cut, since it may be a path; one that
+ * fits on no line stays where it is.
+ */
 export function wrapRow(line: string, width: number): string[] {
   if (measureWidth(line) <= width) return [line]
   const plain = line.replaceAll(colors, '')

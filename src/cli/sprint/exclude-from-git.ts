@@ -3,7 +3,10 @@ import { createFolder, readPlainText } from '../../platform/files/files.ts'
 import { writeFileAtomic } from '../../platform/files/atomic-file.ts'
 import { git } from '../../platform/git.ts'
 
-/** At any depth, for the packages of a monorepo. The folder itself must not match: `git add` of a checkpoint names it, and refuses an ignored path. */
+/**
+ * At any depth, for the packages of a monorepo. The folder itself must not match: `git add` of a checkpoint names it, and refuses an
+ * ignored path.
+ */
 const pattern = '**/.claude/sprints/*'
 
 /**
