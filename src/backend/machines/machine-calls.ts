@@ -46,29 +46,31 @@ export function createMachineCalls(parts: MachineCallsOptions): MachineCalls {
   const { db, signals } = database
   const stopServing = signals.on(callTopic, (id) => void executeCall(id, parts).catch(log))
 
-  const askKept = async (machineId: string, request: DurableMachineRequest): Promise<Reply> => {
+  const createDurableCall = (machineId: string, request: DurableMachineRequest): RowCall => {
     const { id, type } = request
-    const write = () =>
-      database.transaction(async (tx) => {
-        await tx.db.insert(machineCalls).values({ id, machineId, type, createdAt: now() })
-        await outbox.send(tx, machineId, request)
-      })
-    const patient = type === 'update' ? { ...parts, deadlineMs: installTimeoutMs } : parts
-    return callThroughRow(id, write, patient).catch(async (error: unknown) => {
-      // The caller has given up: a late delivery must not take effect when the machine reconnects hours later.
-      await database.transaction((tx) => outbox.withdraw(tx, machineId, id)).catch(log)
-      throw error
-    })
+    return {
+      id,
+      write: () =>
+        database.transaction(async (tx) => {
+          await tx.db.insert(machineCalls).values({ id, machineId, type, createdAt: now() })
+          await outbox.send(tx, machineId, request)
+        }),
+      // A late delivery must not take effect when the machine reconnects hours later.
+      withdraw: () => database.transaction((tx) => outbox.withdraw(tx, machineId, id)),
+      ...(type === 'update' && { deadlineMs: installTimeoutMs }),
+    }
   }
 
-  const askLive = (machineId: string, type: LiveRequest, body: unknown): Promise<Reply> => {
+  const createLiveCall = (machineId: string, type: LiveRequest, body: unknown): RowCall => {
     const id = newId()
-    const write = async () => {
-      await db.delete(machineCalls).where(lt(machineCalls.createdAt, now() - callRetentionMs))
-      await db.insert(machineCalls).values({ id, machineId, type, body, createdAt: now() })
-      signals.emit(callTopic, id)
+    return {
+      id,
+      write: async () => {
+        await db.delete(machineCalls).where(lt(machineCalls.createdAt, now() - callRetentionMs))
+        await db.insert(machineCalls).values({ id, machineId, type, body, createdAt: now() })
+        signals.emit(callTopic, id)
+      },
     }
-    return callThroughRow(id, write, parts)
   }
 
   return {
@@ -76,9 +78,10 @@ export function createMachineCalls(parts: MachineCallsOptions): MachineCalls {
     ask: async (machineId, type, body) => {
       if (isLiveRequest(type) && lines.isReachable(machineId)) return lines.call(machineId, type, body as never)
       await assertConnected(db, machineId)
-      const reply = isLiveRequest(type)
-        ? await askLive(machineId, type, body)
-        : await askKept(machineId, { id: `ask:${newId()}`, type, body } as unknown as DurableMachineRequest)
+      const call = isLiveRequest(type)
+        ? createLiveCall(machineId, type, body)
+        : createDurableCall(machineId, { id: `ask:${newId()}`, type, body } as unknown as DurableMachineRequest)
+      const reply = await callThroughRow(call, parts)
       if (!reply.success) throw toRefusal(reply)
       return decodeReply(type, reply.result)
     },
@@ -129,15 +132,26 @@ const toErrorReply = (error: unknown) =>
     ? { code: error.code, message: error.message }
     : { code: 'MACHINE_REFUSED', message: 'the machine failed to answer' }
 
+/** A call that is sent, and answered, through its row in the database. */
+type RowCall = {
+  readonly id: string
+  /** Writes the row and sends the request. */
+  readonly write: () => Promise<void>
+  /** Takes the request back when the caller gives up; absent: nothing delivers it later. */
+  readonly withdraw?: () => Promise<void>
+  readonly deadlineMs?: number
+}
+
 /** Writes the call, awaits its reply, and deletes both. */
-async function callThroughRow(id: string, write: () => Promise<void>, parts: MachineCallsOptions): Promise<Reply> {
-  const { database, now, log, deadlineMs = defaultDeadlineMs } = parts
+async function callThroughRow(call: RowCall, parts: MachineCallsOptions): Promise<Reply> {
+  const { database, now, log } = parts
+  const { id, write, withdraw, deadlineMs = parts.deadlineMs ?? defaultDeadlineMs } = call
   const { db, signals } = database
   const waitForReply = (until: number): Promise<Reply> =>
     new Promise((resolve, reject) => {
       const poll = async () => {
-        const [call] = await db.select().from(machineCalls).where(eq(machineCalls.id, id))
-        if (call && call.reply !== null) end(() => resolve(Reply.parse(call.reply)))
+        const [row] = await db.select().from(machineCalls).where(eq(machineCalls.id, id))
+        if (row && row.reply !== null) end(() => resolve(Reply.parse(row.reply)))
         else if (now() >= until) end(() => reject(unreachableError('it did not answer in time')))
       }
       const timer = setInterval(() => void poll().catch(log), pollIntervalMs)
@@ -152,6 +166,9 @@ async function callThroughRow(id: string, write: () => Promise<void>, parts: Mac
   try {
     await write()
     return await waitForReply(now() + deadlineMs)
+  } catch (error) {
+    await withdraw?.().catch(log)
+    throw error
   } finally {
     await db.delete(machineCalls).where(eq(machineCalls.id, id)).catch(log)
   }
