@@ -89,7 +89,10 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
     store: options.store,
     agents: (name, model) => {
       const supervised = superviseAgent({ ...place, ...settings, ...options.chooseAgent(name, model) })
-      return guardRun(redactAgent(supervised, redactor), activity, removeNewLinks)
+      const agent = redactAgent(supervised, redactor)
+      const run: AgentRunner['run'] = (request, signal) =>
+        activity.count(() => agent.run(request, signal).finally(removeNewLinks))
+      return { ...agent, run }
     },
     shell,
     workspace: hasWorktree
@@ -113,21 +116,6 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
     drained: options.drained,
   }
 }
-
-/** Counts a run of the agent as activity, and removes the links that it leaves. */
-const guardRun = (agent: AgentRunner, activity: ActivityCount, removeNewLinks: () => Promise<void>): AgentRunner => ({
-  ...agent,
-  run: (request, signal) =>
-    activity.count(async () => {
-      try {
-        return await agent.run(request, signal)
-      } finally {
-        await removeNewLinks()
-      }
-    }),
-})
-
-type ActivityCount = ReturnType<typeof createActivityCount>
 
 /** Counts starts and ends of programs: between two of them, only the user changes files. */
 function createActivityCount() {

@@ -53,36 +53,28 @@ const floodBytes = 1024 * 1024
 
 /** Runs a program under the shim, or joins the one that runs in the folder, until no process of it is left. */
 export async function superviseProcess(job: SupervisedProcess): Promise<ProcessEnd> {
-  const folder = prepareFolder(job)
+  const isNew = createJobFolder(job)
   // Open it before the program runs, so that the output survives if the program deletes its own folder.
   const tail = await openTail(join(job.folder, attemptFiles.stdout), job.onOutput)
   try {
-    const { shim, ended } = await runUnderShim(job, tail, folder)
-    if (folder === 'new' && !shim) return { code: null, lost: true }
-    await drainOutput(tail, ended, job.signal)
-    const code = shim?.reportedCode() ?? readExitCode(job.folder) ?? shim?.exitCode() ?? null
-    if (!tail.isInPlace()) await restoreOutput(job.folder, tail, code)
-    shim?.release()
-    return { code, lost: code === null && ended === undefined, ...(ended && { ended }) }
+    if (!isNew) job.onJoined?.(readRunningTime(job.folder))
+    const marked = { ...job, env: { ...job.env, [markVariable]: job.mark } }
+    for (let tries = 1; ; tries++) {
+      const started = performance.now()
+      const shim = isNew ? await startUnderShim(marked).catch(ignoreShortage) : undefined
+      if (isNew && !shim) return { code: null, lost: true }
+      const ended = (await followProcess(job, shim, tail)) ?? detectFlood(job, tail)
+      killMarked(job.mark, performance.now() - started < pidWrapMs ? shim?.before : undefined)
+      // Another shim takes the job of one that was killed before it started it, as an idle one may be.
+      if (shim && !ended && tries < maxAttempts && !hasJobStarted(job.folder, shim)) continue
+      await drainOutput(tail, ended, job.signal)
+      const code = shim?.reportedCode() ?? readExitCode(job.folder) ?? shim?.exitCode() ?? null
+      if (!tail.isInPlace()) await restoreOutput(job.folder, tail, code)
+      shim?.release()
+      return { code, lost: code === null && ended === undefined, ...(ended && { ended }) }
+    }
   } finally {
     await tail.close()
-  }
-}
-
-type SupervisedRun = { readonly shim?: Shim; readonly ended?: EndReason | undefined }
-
-/** Returns when no process of the job is left. Replaces a shim that is killed before it starts the job, as an idle one may be. */
-async function runUnderShim(job: SupervisedProcess, tail: Tail, folder: FolderOrigin): Promise<SupervisedRun> {
-  if (folder === 'old') job.onJoined?.(readRunningTime(job.folder))
-  for (let tries = 1; ; tries++) {
-    const started = performance.now()
-    const marked = { ...job, env: { ...job.env, [markVariable]: job.mark } }
-    const shim = folder === 'new' ? await startUnderShim(marked).catch(ignoreShortage) : undefined
-    if (folder === 'new' && !shim) return {}
-    const ended = (await followProcess(job, shim, tail)) ?? detectFlood(job, tail)
-    killMarked(job.mark, performance.now() - started < pidWrapMs ? shim?.before : undefined)
-    if (!shim || ended || tries === maxAttempts || hasJobStarted(job.folder, shim))
-      return { ...(shim && { shim }), ended }
   }
 }
 
@@ -109,18 +101,15 @@ async function drainOutput(tail: Tail, ended: EndReason | undefined, stop: Abort
   }
 }
 
-/** Whether this call created the folder. */
-type FolderOrigin = 'new' | 'old'
-
 /**
- * Creates the folder with everything the program needs, unless it exists. Synchronous: these are small files in memory, and a
+ * Creates the folder with everything the program needs; false if it exists. Synchronous: these are small files in memory, and a
  * promise for each took longer than all the rest.
  */
-function prepareFolder({ folder, files, stdin }: SupervisedProcess): FolderOrigin {
+function createJobFolder({ folder, files, stdin }: SupervisedProcess): boolean {
   try {
     createIn(dirname(folder), () => mkdirSync(folder, { mode: 0o700 }))
   } catch (error) {
-    if (isErrno(error, 'EEXIST')) return 'old'
+    if (isErrno(error, 'EEXIST')) return false
     throw unwritableFile(folder, error)
   }
   const texts = { ...files, [attemptFiles.stdin]: stdin, [attemptFiles.stderr]: '' }
@@ -132,7 +121,7 @@ function prepareFolder({ folder, files, stdin }: SupervisedProcess): FolderOrigi
       throw unwritableFile(path, error)
     }
   }
-  return 'new'
+  return true
 }
 
 /** Creates something in a folder that almost always exists. */
