@@ -30,34 +30,25 @@ export async function retryOnDiskFull<T>(
 ): Promise<T | AbortedWork> {
   const reporter = createPauseReporter(ports)
   try {
-    return await retry(work, ports, reporter, signal)
+    for (;;) {
+      const shortageReason = await readShortage(ports)
+      try {
+        if (shortageReason === undefined) {
+          const done = await work()
+          reporter.resume()
+          return done
+        }
+        reporter.pause(shortageReason)
+      } catch (error) {
+        if (!isDiskFullError(error)) throw error
+        reporter.pause(errorMessage(error))
+      }
+      if (signal.aborted) return { aborted: true }
+      await ports.clock.waitUntil(ports.clock.now() + pollIntervalMs, signal)
+      if (signal.aborted) return { aborted: true }
+    }
   } finally {
     reporter.end()
-  }
-}
-
-async function retry<T>(
-  work: () => Promise<T>,
-  ports: DiskSpacePorts,
-  reporter: PauseReporter,
-  signal: AbortSignal,
-): Promise<T | AbortedWork> {
-  for (;;) {
-    const shortageReason = await readShortage(ports)
-    try {
-      if (shortageReason === undefined) {
-        const done = await work()
-        reporter.resume()
-        return done
-      }
-      reporter.pause(shortageReason)
-    } catch (error) {
-      if (!isDiskFullError(error)) throw error
-      reporter.pause(errorMessage(error))
-    }
-    if (signal.aborted) return { aborted: true }
-    await ports.clock.waitUntil(ports.clock.now() + pollIntervalMs, signal)
-    if (signal.aborted) return { aborted: true }
   }
 }
 

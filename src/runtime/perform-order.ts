@@ -14,8 +14,28 @@ import { runReview } from './run-review.ts'
 
 /** Executes one order and returns the resulting fact; undefined if it was aborted and must be ordered again. */
 export async function performOrder(order: RunnableOrder, context: OrderContext): Promise<Fact | undefined> {
-  if (order.type === 'wait' || order.type === 'notify') return executeOrder(order, context)
-  const done = await retryOnDiskFull(() => executeOrder(order, context), context.ports, context.signal)
+  const { ports, signal } = context
+  if (order.type === 'wait') return waitUntilDue(order, context)
+  if (order.type === 'notify') return sendNotifications(order, context)
+  const execute = (): Promise<Fact | undefined> => {
+    switch (order.type) {
+      case 'run-attempt':
+        return runAttempt(order, context)
+      case 'run-checks':
+        return runChecks(order, context)
+      case 'run-gate':
+        return runGate(order, context)
+      case 'run-review':
+        return runReview(order, context)
+      case 'run-hook':
+        return runHook(order, context)
+      case 'make-checkpoint':
+        return makeCheckpoint(order, context)
+      case 'clean-worktree':
+        return cleanWorktree(context)
+    }
+  }
+  const done = await retryOnDiskFull(execute, ports, signal)
   return done && 'aborted' in done ? createAbortedAttempt(order, context) : done
 }
 
@@ -26,29 +46,6 @@ function createAbortedAttempt(order: RunnableOrder, { ports }: OrderContext): Fa
   const end = { kind: 'aborted' as const }
   const at = ports.clock.now()
   return { type: 'attempt-ended', at, iteration, attempt, end, usage: noUsage, costUsd: 0, random: ports.random() }
-}
-
-function executeOrder(order: RunnableOrder, context: OrderContext): Promise<Fact | undefined> {
-  switch (order.type) {
-    case 'run-attempt':
-      return runAttempt(order, context)
-    case 'run-checks':
-      return runChecks(order, context)
-    case 'run-gate':
-      return runGate(order, context)
-    case 'run-review':
-      return runReview(order, context)
-    case 'run-hook':
-      return runHook(order, context)
-    case 'make-checkpoint':
-      return makeCheckpoint(order, context)
-    case 'clean-worktree':
-      return cleanWorktree(context)
-    case 'notify':
-      return sendNotifications(order, context)
-    case 'wait':
-      return waitUntilDue(order, context)
-  }
 }
 
 async function waitUntilDue(
