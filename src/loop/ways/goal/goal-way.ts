@@ -13,13 +13,13 @@ import { getGoal } from './goal-state.ts'
 import { chooseMode, type ModeChoice } from './iteration-mode.ts'
 import { judgeReport } from './judge-report.ts'
 import { mergeSteps } from './merge-steps.ts'
-import { afterIteration, startIfIdle } from './next-iteration.ts'
+import { afterIteration, startIteration } from './next-iteration.ts'
 import { findFirstPending } from './steps.ts'
 
 /** One iteration after the other, on steps that the agent plans itself, until the goal is reached. */
 export const goalWay: Way = {
   concurrent: false,
-  next: (sprint, at) => startIfIdle(sprint, at, chooseMode),
+  next: (sprint, at) => startIteration(sprint, at, { chooseMode }),
   resume: reassignWaiting,
   preview: (sprint, mode) => previewGoal(sprint, chooseMode(sprint), mode),
   prompt: buildGoalPrompt,

@@ -10,17 +10,17 @@ import type { Pause } from '../../core/way.ts'
 import { getGoal, setGoal } from './goal-state.ts'
 import type { ModeChoice } from './iteration-mode.ts'
 
-type ChooseMode = (sprint: Sprint) => ModeChoice
-
-/** Starts an iteration if none runs, unless the checks must run first. */
-export function startIfIdle(sprint: Sprint, at: number, chooseMode: ChooseMode): Decision {
-  const { status, live, run } = sprint
-  const mayStart = (status === 'in-progress' || status === 'parked') && live.length === 0 && !run?.stopRequested
-  return mayStart && !isBaselineDue(sprint) ? startIteration(sprint, at, chooseMode) : { sprint, orders: [] }
+type NextIteration = {
+  readonly chooseMode: (sprint: Sprint) => ModeChoice
+  /** Delay of its first attempt. */
+  readonly pause?: Pause | undefined
 }
 
-/** Starts the next iteration, unless a limit is reached. With a pause, its first attempt waits. */
-function startIteration(sprint: Sprint, at: number, chooseMode: ChooseMode, pause?: Pause): Decision {
+/** Starts the next iteration if none runs, unless the checks must run first or a limit is reached. */
+export function startIteration(sprint: Sprint, at: number, { chooseMode, pause }: NextIteration): Decision {
+  const { status, live, run } = sprint
+  const mayStart = (status === 'in-progress' || status === 'parked') && live.length === 0 && !run?.stopRequested
+  if (!mayStart || isBaselineDue(sprint)) return { sprint, orders: [] }
   const limit = describeReachedLimit(sprint)
   if (limit) return restSprint(sprint, 'limit-reached', limit)
   const { mode, step, idleCount } = chooseMode(sprint)
@@ -46,12 +46,7 @@ function createSwitchNote({ history: { iterations } }: Sprint, agent: string | u
 }
 
 /** Rests if the goal is reached, a person is needed or the user asked to stop; otherwise starts the next iteration. */
-export function afterIteration(
-  ended: Sprint,
-  live: LiveIteration,
-  at: number,
-  { chooseMode, pause }: { readonly chooseMode: ChooseMode; readonly pause?: Pause | undefined },
-): Decision {
+export function afterIteration(ended: Sprint, live: LiveIteration, at: number, next: NextIteration): Decision {
   const sprint = countIdleIterations(ended, live)
   if (live.verdict === 'accepted') return restSprint(setStats(sprint, { completedAt: at }), 'completed')
   if (sprint.question) {
@@ -64,7 +59,7 @@ export function afterIteration(
   const { stopRequested } = sprint.run ?? {}
   if (stopRequested) return restOnRequest(sprint, stopRequested.as)
   if (hasReflected(sprint) && !describeReachedLimit(sprint)) return askAfterNoProgress(sprint, live, at)
-  return startIteration(sprint, at, chooseMode, pause)
+  return startIteration(sprint, at, next)
 }
 
 function countIdleIterations(sprint: Sprint, live: LiveIteration): Sprint {
