@@ -1,5 +1,6 @@
 import { and, eq, lt } from 'drizzle-orm'
 import { z } from 'zod'
+import { serialize } from '../platform/async.ts'
 import { machineSilentMs } from './database/machine.ts'
 import { sprintOrders } from './database/sprint.ts'
 import type { TaskHandler } from './engine/engine.ts'
@@ -116,9 +117,9 @@ function startSweep(fleet: Fleet) {
   let moving: Promise<void> | undefined
   // Not awaited: it calls machines, which takes time.
   const moveLost = () => moveLostSprints(fleet, since).catch((error: unknown) => fleet.logError(error, 'lost machines'))
-  let running = Promise.resolve()
+  const enqueue = serialize()
   const then = (run: () => Promise<void>, doing: string) =>
-    (running = running.then(run).catch((error: unknown) => fleet.logError(error, doing)))
+    enqueue(run).catch((error: unknown) => fleet.logError(error, doing))
   const sweep = async () => {
     for (const agentId of await listWaitingAgents(fleet)) await dispatchAgent(fleet, agentId)
     for (const orderId of await listOverdueWaits(fleet)) await endDueWait(fleet, orderId)
@@ -132,7 +133,7 @@ function startSweep(fleet: Fleet) {
     soon: (machineId: string) => void then(() => dispatchMachine(fleet, machineId), 'slot'),
     stop: async () => {
       clearInterval(timer)
-      await running
+      await enqueue(async () => {})
     },
   }
 }

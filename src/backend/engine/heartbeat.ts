@@ -1,5 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm'
 import { toError } from '../../contract/errors.ts'
+import { serialize } from '../../platform/async.ts'
 import type { Database } from '../database/database.ts'
 import { isDatabaseUnavailable } from '../database/database-unavailable.ts'
 import { holdLivenessLock, holdsLivenessLock } from './liveness-lock.ts'
@@ -31,7 +32,7 @@ export async function startHeartbeat(database: Database, { executorId, recover, 
   let lost = false
   /** While the database is down, no replica can take over anything. */
   let isAway = false
-  let beating = Promise.resolve()
+  const enqueue = serialize()
   const life = await holdLivenessLock(database.url, executorId, (error) => log('warning', error))
   const beat = async () => {
     await database.db.execute(sql`
@@ -50,7 +51,7 @@ export async function startHeartbeat(database: Database, { executorId, recover, 
       lost = true
       onLost(`no heartbeat for ${Math.round(silentMs)} ms`)
     }
-    beating = beating.then(beat).catch((error: unknown) => {
+    enqueue(beat).catch((error: unknown) => {
       isAway = isDatabaseUnavailable(error)
       log('warning', toError(error))
     })
@@ -58,7 +59,7 @@ export async function startHeartbeat(database: Database, { executorId, recover, 
   return {
     stop: async () => {
       clearInterval(timer)
-      await beating
+      await enqueue(async () => {})
       await database.db.execute(sql`delete from executor where id = ${executorId}`).catch(() => {})
       await life.end()
     },

@@ -1,13 +1,14 @@
+import { serialize } from '../../platform/async.ts'
+
 /** Debounces an action: it runs soon after a request, never concurrently, and at most once per interval. */
 export function debounce(everyMs: number, act: () => Promise<void>) {
   let timer: NodeJS.Timeout | undefined
-  let running = Promise.resolve()
+  const enqueue = serialize()
   let last = -Infinity
   const run = async () => {
     timer = undefined
     last = performance.now()
-    running = running.then(act)
-    await running
+    await enqueue(act)
   }
   return {
     soon: (): void => {
@@ -16,7 +17,7 @@ export function debounce(everyMs: number, act: () => Promise<void>) {
     /** Stops the action; resolves when a running one is done. */
     end: async (): Promise<void> => {
       clearTimeout(timer)
-      await running
+      await enqueue(async () => {})
     },
   }
 }

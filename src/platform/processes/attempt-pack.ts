@@ -13,9 +13,10 @@ import {
 import { copyFile, readFile, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { brotliCompress, brotliDecompress, constants as zlib, crc32 } from 'node:zlib'
+import { brotliCompress, brotliDecompress, constants as zlib } from 'node:zlib'
 import { z } from 'zod'
 import { RalphError } from '../../contract/errors.ts'
+import { formatChecksum } from '../checksummed-log.ts'
 import { leftoverPattern, removeDurably, writeFileAtomic } from '../files/atomic-file.ts'
 import { isErrno } from '../files/files.ts'
 import { attemptFiles, attemptState, decideState, type AttemptState } from './attempt-folder.ts'
@@ -136,8 +137,6 @@ async function decodePack(path: string): Promise<{ replaces: readonly string[]; 
   }))
   return { replaces, attempts: decoded }
 }
-
-const formatChecksum = (bytes: Buffer): string => crc32(bytes).toString(16).padStart(8, '0')
 
 const damagedPack = (path: string): RalphError =>
   new RalphError('FILE_UNREADABLE', 'the packed transcripts in it are damaged', {
