@@ -22,29 +22,27 @@ export function emitProgress(compilation: Compilation, { hooks, worktree, steps,
   const { goalPrompt, reflectionPrompt, protocol, report } = main.value
   const { proof, frozen, mayChange, room, seal, keep, sandbox, cell, network } = settings
   const { ralph, limits, timeouts, agent, model, doneWhen, review, checkpoint, env, notify, prices } = settings
-  const history = createEmptyHistory(limits)
-  return {
-    schemaVersion,
-    rev: 0,
+  const progress = createNewProgress({
     sprintId,
-    ...omitUndefined({ name, owner, created }),
     workflow: sprint.value.workflow,
-    status: 'not-started',
     mode: main.value.mode ?? 'standard',
-    ...(protocol !== 'report' && omitUndefined({ protocol })),
-    ...(report === 'optional' && expansion && { report }),
     goal: sprint.value.goal ?? '',
     ralph: { ...ralph, ...omitUndefined({ goalPrompt, reflectionPrompt }), idleCount: 0 },
-    ...omitUndefined({ proof, frozen, mayChange, room, seal, keep, sandbox, cell, network }),
-    ...omitUndefined({ agent, model, doneWhen, review, checkpoint, env, notify, prices, worktree }),
     limits,
     timeouts,
+  })
+  return {
+    ...progress,
+    ...omitUndefined({ name, owner, created }),
+    ...(protocol !== 'report' && omitUndefined({ protocol })),
+    ...(report === 'optional' && expansion && { report }),
+    ...omitUndefined({ proof, frozen, mayChange, room, seal, keep, sandbox, cell, network }),
+    ...omitUndefined({ agent, model, doneWhen, review, checkpoint, env, notify, prices, worktree }),
     ...(expansion && emitPhases(compilation, expansion)),
     perIterationHooks: [...hooks],
     dynamicSteps: [...steps],
-    ...history,
     stats: {
-      ...history.stats,
+      ...progress.stats,
       ...(expansion ? countPhases(expansion.phases) : { totalSteps: steps.length }),
     },
   }
@@ -73,8 +71,16 @@ function countPhases(phases: readonly CompiledPhase[]) {
   return { totalSteps: steps.length, totalPhases: phases.length + subPhases, completedPhases: 0 }
 }
 
-/** The history of a sprint that has not started. */
-export const createEmptyHistory = ({ iterations }: Progress['limits']) => ({
+type Plan = Pick<Progress, 'sprintId' | 'workflow' | 'mode' | 'goal' | 'ralph' | 'limits' | 'timeouts'>
+
+/** A sprint that has not started, without steps and hooks. */
+export const createNewProgress = (plan: Plan): Progress => ({
+  ...plan,
+  schemaVersion,
+  rev: 0,
+  status: 'not-started',
+  perIterationHooks: [],
+  dynamicSteps: [],
   live: [],
   iterations: [],
   hookTasks: [],
@@ -83,7 +89,7 @@ export const createEmptyHistory = ({ iterations }: Progress['limits']) => ({
     startedAt: null,
     completedAt: null,
     currentIteration: 0,
-    maxIterations: iterations === 'off' ? unlimitedIterations : iterations,
+    maxIterations: plan.limits.iterations === 'off' ? unlimitedIterations : plan.limits.iterations,
     totalSteps: 0,
     completedSteps: 0,
     costUsd: 0,

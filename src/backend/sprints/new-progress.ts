@@ -1,9 +1,9 @@
 import { stringify } from 'yaml'
 import { compile } from '../../compiler/compile.ts'
-import { createEmptyHistory } from '../../compiler/emit.ts'
+import { createNewProgress } from '../../compiler/emit.ts'
 import { RalphError } from '../../contract/errors.ts'
 import type { StartRalphMode, StartSprint } from '../../contract/fleet/sprint.ts'
-import { schemaVersion, type Progress } from '../../contract/progress.ts'
+import type { Progress } from '../../contract/progress.ts'
 import type { Check } from '../../contract/check.ts'
 import { defaultLimits, defaultTimeouts } from '../../contract/settings.ts'
 import type { Fleet } from '../fleet/fleet.ts'
@@ -12,25 +12,16 @@ type StartOptions = Pick<StartRalphMode, 'doneWhen' | 'limits' | 'program' | 'mo
 
 /** Ralph Mode: no steps and no report; the agent keeps notes and deletes its lock when it is done. */
 export function createNotesProgress(sprintId: string, options: StartRalphMode): Progress {
-  return applyStartOptions(
-    {
-      schemaVersion,
-      rev: 0,
-      sprintId,
-      workflow: 'ralph-mode',
-      status: 'not-started',
-      mode: 'ralph',
-      protocol: 'notes',
-      goal: options.taskDescription,
-      ralph: { idleThreshold: 3, minIterations: 0, idleCount: 0 },
-      limits: defaultLimits,
-      timeouts: defaultTimeouts,
-      perIterationHooks: [],
-      dynamicSteps: [],
-      ...createEmptyHistory(defaultLimits),
-    },
-    options,
-  )
+  const progress = createNewProgress({
+    sprintId,
+    workflow: 'ralph-mode',
+    mode: 'ralph',
+    goal: options.taskDescription,
+    ralph: { idleThreshold: 3, minIterations: 0, idleCount: 0 },
+    limits: defaultLimits,
+    timeouts: defaultTimeouts,
+  })
+  return applyStartOptions({ ...progress, protocol: 'notes' }, options)
 }
 
 /** A planned sprint: compiled like the same files with `ralph compile`. */
