@@ -16,6 +16,10 @@ export function formatUsd(usd: number | null | undefined): string {
   return usd > 0 && usd < 0.005 ? '<$0.01' : formatDollars(usd)
 }
 
+/** `$0.0123`: of one attempt, which may cost less than a cent. */
+export const formatExactUsd = (usd: number | undefined): string =>
+  usd === undefined ? 'unpriced' : `$${usd.toFixed(4)}`
+
 /** `$10`, `$2.50`: a limit without trailing zeros. */
 export const formatCap = (usd: number): string => formatDollars(usd).replace(/\.00$/, '')
 

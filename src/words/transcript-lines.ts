@@ -1,6 +1,7 @@
 import type { AgentEvent } from '../contract/events.ts'
 import type { Outcome } from '../contract/outcome.ts'
 import { formatTimestamp } from '../contract/time.ts'
+import { formatExactUsd } from './money.ts'
 import { stripEscapeSequences } from './text.ts'
 
 /** Prints readable turns line by line, without control sequences that would affect the terminal. */
@@ -84,7 +85,7 @@ const renderRetry = ({ attempt, status, delayMs, reason }: TranscriptRetry): str
 
 function renderOutcome(outcome: Outcome): string[] {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = outcome.usage
-  const cost = outcome.costUsd === undefined ? 'unpriced' : `$${outcome.costUsd.toFixed(4)}`
+  const cost = formatExactUsd(outcome.costUsd)
   return [
     `outcome: ${[
       outcome.status,

@@ -9,6 +9,7 @@ import type { Io } from '../../io/io.ts'
 import { encodeOutcome } from '../../io/outcome-json.ts'
 import { clipLine, toOneLine } from '../../../words/text.ts'
 import { formatHumanDuration } from '../../../words/durations.ts'
+import { formatExactUsd } from '../../../words/money.ts'
 import { createPaint } from '../../io/paint.ts'
 import { capabilityText } from '../../../agents/cells/protection.ts'
 import { detectSandbox } from '../../agents/protection.ts'
@@ -122,7 +123,7 @@ const trialJson = (agent: string, { outcome, answered, durationMs }: AgentTrial)
 function trialLines(name: string, { outcome, answered, durationMs, folder }: AgentTrial, io: Io): string[] {
   const { green, red, dim } = createPaint(io.useColor)
   const { usage, costUsd, reason = 'no answer', class: failure } = outcome
-  const cost = costUsd === undefined ? 'unpriced' : `$${costUsd.toFixed(4)}`
+  const cost = formatExactUsd(costUsd)
   const spent = `${formatHumanDuration(durationMs)}, ${usage.inputTokens} tokens in, ${usage.outputTokens} out, ${cost}`
   if (answered) return [`${green('✓')} ${name} answers: ${clipLine(toOneLine(outcome.text), 200)}`, dim(`  ${spent}`)]
   const what = [outcome.status, ...(failure ? [failure] : [])].join(', ')
