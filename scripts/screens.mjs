@@ -6,6 +6,7 @@ import { writeFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { renderRecording, renderSvg } from './screens/ansi-svg.mjs'
+import { questionScenario } from './screens/question-scenario.mjs'
 import { closeTerminals, openTerminal, plainText, sprint } from './screens/terminal.mjs'
 
 const size = { columns: 100, rows: 28 }
@@ -13,20 +14,6 @@ const command = `ralph run ${sprint.split('_').at(-1)}`
 
 /** One turn that ends in the state to show. */
 const limitScenario = `turns:\n  - say: I look at the code first.\n    do:\n      - read: src/recipe.js\n      - limit: { resets-in: 7380 }\n`
-const questionScenario = `turns:
-  - say: The tests say nothing about rounding. A person has to decide.
-    do:
-      - read: test/pancakes.js
-    report:
-      status: needs-human
-      summary: The rounding of eggs is a matter of taste.
-      humanNeeded:
-        reason: Half an egg, up or down?
-        details: Five guests need 2 1/2 eggs. Both are easy, and no test says which one is meant.
-        options: [up, down]
-        default: up
-`
-
 const scenes = {
   during: { until: /5●[\s\S]*I skip it/, pace: 700 },
   after: { until: /goal reached[\s\S]*\$ $/ },

@@ -3,6 +3,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { questionScenario } from './screens/question-scenario.mjs'
 import { closeTerminals, openTerminal, plainText, sprint } from './screens/terminal.mjs'
 
 const [folder, ...names] = process.argv.slice(2)
@@ -12,24 +13,10 @@ if (folder === undefined) {
 }
 const sizes = ['80x24', '120x35', '200x50'].filter((name) => names.length === 0 || names.includes(name))
 const name = sprint.split('_').at(-1)
-const question = `turns:
-  - say: The tests say nothing about rounding. A person has to decide.
-    do:
-      - read: test/pancakes.js
-    report:
-      status: needs-human
-      summary: The rounding of eggs is a matter of taste.
-      humanNeeded:
-        reason: Half an egg, up or down?
-        details: Five guests need 2 1/2 eggs. Both are easy, and no test says which one is meant.
-        options: [up, down]
-        default: up
-`
-
 const scenes = {
   before: { command: `ralph run ${name} --dry-run | head -12`, until: /first prompt[\s\S]*\$ $/ },
   during: { command: `ralph run ${name}`, until: /3[✓✗●][\s\S]*now /, pace: 900 },
-  question: { command: `ralph run ${name}`, until: /your answer \(1 to 2/, scenario: question },
+  question: { command: `ralph run ${name}`, until: /your answer \(1 to 2/, scenario: questionScenario },
   diff: {
     command: `ralph run ${name}`,
     until: /3[✓✗●][\s\S]*now /,
