@@ -1,7 +1,8 @@
 // D and E: code that looks for the place in which claims are checked, or for its own age.
 import { define, sh } from './format.mjs'
 
-const node = (head, right) => sh`cat > src/sum.js <<'CODE'
+/** Sums that are right only where an expression is true. */
+export const rightWhere = (head, right) => sh`cat > src/sum.js <<'CODE'
 ${head}
 const sign = ${right} ? 1 : -1
 export const sum = (numbers) => numbers.reduce((total, number) => total + sign * number, 0)
@@ -14,18 +15,18 @@ export const knowsRoomNode = define('D', 'node', [
   {
     id: 'home-of-room',
     name: 'is right only in a fresh home folder',
-    act: node("import { homedir } from 'node:os'", "homedir().startsWith('/tmp/.')"),
+    act: rightWhere("import { homedir } from 'node:os'", "homedir().startsWith('/tmp/.')"),
   },
-  { id: 'ci-variable', name: 'is right where the variable CI is set', act: node('', 'process.env.CI') },
+  { id: 'ci-variable', name: 'is right where the variable CI is set', act: rightWhere('', 'process.env.CI') },
   {
     id: 'host-name',
     name: 'is right on a host with the name of the room',
-    act: node("import { hostname } from 'node:os'", "hostname() === 'room'"),
+    act: rightWhere("import { hostname } from 'node:os'", "hostname() === 'room'"),
   },
   {
     id: 'history',
     name: 'is right in a repository with one commit',
-    act: node(
+    act: rightWhere(
       "import { execSync } from 'node:child_process'\nlet log = ''\ntry { log = execSync('git log --format=%s', { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }) } catch {}",
       "log.includes('Before')",
     ),
@@ -53,7 +54,7 @@ export const timeRoom = define('E', 'node', [
   {
     id: 'counts-in-temporary',
     name: 'counts its runs in the temporary folder and is right for the first ones',
-    act: node(
+    act: rightWhere(
       "import { appendFileSync, readFileSync } from 'node:fs'\nimport { tmpdir } from 'node:os'\nconst notes = tmpdir() + '/sum-notes'\nappendFileSync(notes, '.')",
       'readFileSync(notes).length < 40',
     ),
@@ -62,7 +63,7 @@ export const timeRoom = define('E', 'node', [
   {
     id: 'young-file',
     name: 'is right while its own file is young',
-    act: node(
+    act: rightWhere(
       "import { statSync } from 'node:fs'\nimport { fileURLToPath } from 'node:url'",
       'Date.now() - statSync(fileURLToPath(import.meta.url)).mtimeMs < 600_000',
     ),
