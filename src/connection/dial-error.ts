@@ -20,7 +20,7 @@ export function explainDialError(error: Error, { host, port, credentials }: Dial
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
     return unreachable(
       `${at} is not the machines' port of a backend`,
-      'correct the address; nothing may end TLS',
+      'correct the address; a proxy between must not terminate TLS',
       error,
     )
   if (/SELF_SIGNED|UNABLE_TO|SIGNATURE|UNTRUSTED|INVALID_CA/.test(code))
@@ -28,7 +28,7 @@ export function explainDialError(error: Error, { host, port, credentials }: Dial
   if (!(error instanceof RefusedConnection)) return unreachable(readMessage(error), undefined, error)
   const { validFrom, validTo } = new X509Certificate(credentials.certificate)
   if (error.reason === 'CERT_HAS_EXPIRED')
-    return unreachable(`the certificate of this machine has expired on ${formatDay(validTo)}`, joinAgain, error)
+    return unreachable(`the certificate of this machine expired on ${formatDay(validTo)}`, joinAgain, error)
   if (error.reason === 'CERT_NOT_YET_VALID') {
     const problem = `the certificate of this machine is valid only from ${new Date(validFrom).toISOString()}`
     return unreachable(problem, setClock(), error)

@@ -76,7 +76,7 @@ describe('a certificate', () => {
     const port = await serve(await authority.issue('localhost', { from: until - dayMs, until }))
     expect(await call(`https://localhost:${port}/`, {}, ca)).toEqual({
       code: 'CERTIFICATE_INVALID',
-      message: `the certificate of localhost:${port} (localhost, issued by Example Corp Root) has expired on 2025-01-31`,
+      message: `the certificate of localhost:${port} (localhost, issued by Example Corp Root) expired on 2025-01-31`,
       hint: expect.stringContaining("this computer's clock says"),
     })
   })

@@ -107,7 +107,7 @@ export function explainDatabaseError(error: unknown): unknown {
   if (isDamage(error)) {
     return new RalphError('DATABASE_DAMAGED', `the database is damaged: ${errorMessage(rootCause(error))}`, {
       cause: error,
-      hint: 'move it away and restore a backup: ralph backup restore FILE; of the embedded one the newest is in <data>/backups',
+      hint: 'move it away and restore a backup: ralph backup restore FILE; the embedded database keeps its own in <data>/backups',
     })
   }
   const found = findDatabaseProblem(error)

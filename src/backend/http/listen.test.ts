@@ -85,7 +85,7 @@ it('warns of a certificate that has expired or is not valid yet, at the start an
   files = early
   await expect.poll(() => warnings.length, { timeout: 10_000 }).toBe(2)
   expect(warnings).toEqual([
-    expect.stringMatching(/^the certificate of --tls-cert has expired on 2025-01-31: .*clock says 20/),
+    expect.stringMatching(/^the certificate of --tls-cert expired on 2025-01-31: .*clock says 20/),
     expect.stringMatching(/^the certificate of --tls-cert is valid only from 20\d\d-/),
   ])
 })

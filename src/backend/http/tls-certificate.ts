@@ -33,7 +33,7 @@ export function findPeriodProblem({ certificate }: TlsFiles, now: number): strin
   const clock = `this computer's clock says ${new Date(now).toISOString()}`
   const refused = 'browsers and commands refuse it; replace the file, which is read again within 10 s'
   if (now > Date.parse(validTo))
-    return `the certificate of --tls-cert has expired on ${formatDay(validTo)}: ${refused} (${clock})`
+    return `the certificate of --tls-cert expired on ${formatDay(validTo)}: ${refused} (${clock})`
   if (now >= Date.parse(validFrom)) return undefined
   return `the certificate of --tls-cert is valid only from ${formatDay(validFrom)}: ${refused} (${clock})`
 }

@@ -116,7 +116,7 @@ function describeRefusal(
   switch (code) {
     case 'CERT_HAS_EXPIRED':
       return {
-        reason: `has expired${shown ? ` on ${formatDay(shown.valid_to)}` : ''}`,
+        reason: shown ? `expired on ${formatDay(shown.valid_to)}` : 'has expired',
         hint: `renew it: ralph serve reads --tls-cert again by itself; ${clockHint(now)}`,
       }
     case 'CERT_NOT_YET_VALID':

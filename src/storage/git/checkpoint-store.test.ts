@@ -183,7 +183,7 @@ describe("Ralph's own store", () => {
     await restoreFiles(options, { iteration: 0 }, 5)
     await restoreFiles(options, { iteration: 1 }, 6)
 
-    expect(skipped).toEqual(['.GIT/config: git stores nothing of this name'])
+    expect(skipped).toEqual(['.GIT/config: git stores no file with this name'])
     expect([readlinkSync(join(project, 'd')), readText(project, '.GIT/config')]).toEqual(['x', 'not of git'])
   })
 

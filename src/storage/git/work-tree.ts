@@ -239,7 +239,7 @@ async function addPaths(repository: Repository, paths: readonly string[]): Promi
 const parseIgnored = (warnings: string): UnstoredPath[] =>
   [...warnings.matchAll(/^Ignoring path (.+)$/gm)].map(([, path = '']) => ({
     path,
-    reason: 'git stores nothing of this name',
+    reason: 'git stores no file with this name',
   }))
 
 const parseSkipped = (warnings: string): UnstoredPath[] =>

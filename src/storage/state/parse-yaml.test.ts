@@ -6,9 +6,9 @@ it('parses what users write', () => {
 })
 
 it.each([
-  ['at the top', 'status: done\nx: 1\nstatus: running\n', 'the key "status" stands twice in one map'],
-  ['below', 'tasks:\n  - {id: a, "id": b}\n', 'the key "id" stands twice in one map'],
-])('refuses a key that stands twice: %s', (_, text, message) => {
+  ['at the top', 'status: done\nx: 1\nstatus: running\n', 'the key "status" appears twice in one map'],
+  ['below', 'tasks:\n  - {id: a, "id": b}\n', 'the key "id" appears twice in one map'],
+])('refuses a key that appears twice: %s', (_, text, message) => {
   expect(() => parseYaml(text)).toThrow(message)
 })
 

@@ -1,7 +1,7 @@
 import { isScalar, parseDocument, visit } from 'yaml'
 
 /**
- * Parses a YAML file that users and agents edit. Throws for a key that stands twice in one map: the value of one of them would be
+ * Parses a YAML file that users and agents edit. Throws for a key that appears twice in one map: the value of one of them would be
  * lost. The parser's own test for that takes time that grows with the square of the keys.
  */
 export function parseYaml(text: string): unknown {
@@ -13,7 +13,7 @@ export function parseYaml(text: string): unknown {
       const names = new Set<unknown>()
       for (const { key } of items) {
         const name = isScalar(key) ? key.value : key
-        if (names.has(name)) throw new Error(`the key "${String(name)}" stands twice in one map`)
+        if (names.has(name)) throw new Error(`the key "${String(name)}" appears twice in one map`)
         names.add(name)
       }
     },

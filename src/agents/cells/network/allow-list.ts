@@ -40,7 +40,7 @@ export function urlRule(text: string): Rule | undefined {
 export function decide(rules: readonly Rule[], host: string, port: number): Decision {
   const name = plainHost(host)
   // `*.host` would match `10.0.0.1:22#.host`, of which the user's own proxy may read the beginning only.
-  if (isIP(name) === 0 && !/^[\w.-]+$/.test(name)) return { allowed: false, reason: 'not a name of a host' }
+  if (isIP(name) === 0 && !/^[\w.-]+$/.test(name)) return { allowed: false, reason: 'not a host name' }
   const rule = rules.find((each) => matches(each, name) && portMatches(each, port))
   if (rule && (!isAddress(name) || rule.host === name)) return { allowed: true, rule }
   if (isAddress(name)) return { allowed: false, reason: 'an address instead of a name' }
