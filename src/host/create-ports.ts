@@ -90,9 +90,14 @@ export async function createPorts(options: PortOptions): Promise<Ports> {
     agents: (name, model) => {
       const supervised = superviseAgent({ ...place, ...settings, ...options.chooseAgent(name, model) })
       const agent = redactAgent(supervised, redactor)
-      const run: AgentRunner['run'] = (request, signal) =>
-        activity.count(() => agent.run(request, signal).finally(removeNewLinks))
-      return { ...agent, run }
+      const run: AgentRunner['run'] = async (request, signal) => {
+        try {
+          return await agent.run(request, signal)
+        } finally {
+          await removeNewLinks()
+        }
+      }
+      return { ...agent, run: (request, signal) => activity.count(() => run(request, signal)) }
     },
     shell,
     workspace: hasWorktree
