@@ -78,8 +78,10 @@ async function hasEarlierHistory(repository: Repository): Promise<boolean> {
 /** Copies what the user's repository lacks of these commits. It has all of the last checkpoint there, and of HEAD. */
 async function copyToRepository(repository: Repository, commits: readonly string[]): Promise<void> {
   const known = [readUserRef(repository, 'last'), await readHead(repository)]
+  const lacking = commits.filter((commit) => !known.includes(commit))
+  if (lacking.length === 0) return
   const without = known.filter((commit) => commit !== undefined && commit !== 'unborn').map((commit) => `^${commit}`)
-  await copyCommits(repository, [...commits, ...without]).catch(() => copyCommits(repository, commits))
+  await copyCommits(repository, [...lacking, ...without]).catch(() => copyCommits(repository, lacking))
 }
 
 const copyCommits = (repository: Repository, revisions: readonly string[]): Promise<number> =>

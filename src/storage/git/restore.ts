@@ -250,15 +250,17 @@ async function saveFiles(
     { name, message },
     await writeWorkTree(repository, { scan: 'full' }),
   )
+  const current = replacedBy === undefined ? [] : await listPaths(repository, stored.commit)
   const inTheWay =
     replacedBy === undefined
       ? []
       : [
-          ...findUnstored(repository, stored.skipped, await listPaths(repository, stored.commit)),
-          ...(await findIgnoredInTheWay(repository, stored.commit, replacedBy)),
+          ...findUnstored(repository, stored.skipped, current),
+          ...(await findIgnoredInTheWay(repository, current, replacedBy)),
         ]
   const commit = inTheWay.length === 0 ? stored.commit : await commitInTheWay(repository, inTheWay, stored.commit)
-  const unpinned = await updateRefs(repository, { [name]: commit })
+  const isStored = stored.isNew && commit === stored.commit
+  const unpinned = isStored ? stored.unpinned : await updateRefs(repository, { [name]: commit })
   const read = await storeGit(repository, { args: ['rev-parse', '--verify', `${refs}/${name}`] })
   if (read !== commit) throw unsaved(`the current files of ${root}`)
   await listPaths(repository, commit)
@@ -271,9 +273,13 @@ const unsaved = (what: string): RalphError =>
   new RalphError('CHECKPOINT_FAILED', `${what} could not be saved, so nothing was restored`)
 
 /** Ignored files that a restore would replace: checkpoints do not contain them. */
-async function findIgnoredInTheWay(repository: Repository, current: string, target: string): Promise<string[]> {
+async function findIgnoredInTheWay(
+  repository: Repository,
+  current: readonly string[],
+  target: string,
+): Promise<string[]> {
   const { root } = repository
-  const known = new Set(await listPaths(repository, current))
+  const known = new Set(current)
   const paths = await listPaths(repository, target)
   const replaced = paths.filter((path) => !known.has(path)).flatMap((path) => findInTheWay(root, path))
   // A path with git's flag skip-worktree stays known where an ignored link or file has replaced its folder.
