@@ -4,6 +4,7 @@ import { packageVersion } from './io/assets.ts'
 import { commands } from './commands.ts'
 import { formatExitCodes } from './io/exit-code.ts'
 import { handleOutputErrors, processIo } from './io/io.ts'
+import { describeSystemError } from './io/system-error.ts'
 
 async function runCli(args: readonly string[]): Promise<number> {
   const [name, ...rest] = args
@@ -60,9 +61,10 @@ function reportCliError(error: unknown): number {
   const known =
     error instanceof RalphError
       ? error
-      : new RalphError('INTERNAL', errorMessage(error), {
+      : (describeSystemError(error) ??
+        new RalphError('INTERNAL', errorMessage(error), {
           hint: 'this is a bug in ralph; set RALPH_DEBUG=1 to see the stack',
-        })
+        }))
   if (process.argv.includes('--json')) {
     const { code, message, place, hint } = known
     processIo.printError(JSON.stringify({ error: { code, message, place, hint } }))

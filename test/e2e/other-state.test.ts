@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { commitAll } from '../support/programs.ts'
 import { createTestSprint } from '../support/sprint.ts'
@@ -46,4 +46,25 @@ it('D14: commands that only read work without the state, and say so', async () =
     const { stderr } = await other.ralph(command, folder)
     expect(stderr).not.toContain('INTERNAL')
   }
+})
+
+it('D14: a sprint of another user is not changed, in one line, and no rule of it is believed to hold', async () => {
+  const sprint = await createFinishedSprint()
+  const other = await createTestSprint({ obeysPermissions: true })
+  const folder = sprint.at('s')
+  chmodSync(folder, 0o555)
+
+  const commands = [['run'], ['tell', 'hello'], ['pause'], ['stop'], ['prune'], ['report'], ['doctor', '--repair']]
+  for (const [command = '', ...more] of commands) {
+    const { exitCode, stderr } = await other.ralph(command, folder, ...more)
+    expect({ command, exitCode, stderr }).toEqual({
+      command,
+      exitCode: 1,
+      stderr: expect.stringMatching(/^\S+  error (?!INTERNAL)[A-Z_]+  [^\n]+\n$/),
+    })
+  }
+  chmodSync(folder, 0o755)
+  const doctor = await other.ralph('doctor', folder)
+  expect(doctor.stdout).toContain('not checked: its state belongs to another user')
+  expect(doctor.stdout).not.toContain('every rule holds')
 })

@@ -163,6 +163,15 @@ async function createMissingFolders(path: string): Promise<void> {
   }
 }
 
+/** Throws if this user may not create files in the folder, or its disk is read-only. */
+export function assertFolderWritable(path: string): void {
+  try {
+    if (exists(path)) accessSync(path, constants.W_OK)
+  } catch (error) {
+    throw unwritableFile(path, error)
+  }
+}
+
 /** Creates a folder that only its owner can read. */
 export async function createPrivateFolder(path: string): Promise<void> {
   await createFolder(path)

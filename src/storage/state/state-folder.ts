@@ -5,6 +5,7 @@ import { RalphError, errorMessage } from '../../contract/errors.ts'
 import { formatTimestamp } from '../../contract/time.ts'
 import { writeFileAtomic } from '../../platform/files/atomic-file.ts'
 import {
+  assertFolderWritable,
   createPrivateFolder,
   exists,
   isNoSpaceError,
@@ -53,6 +54,8 @@ export type BindOptions = {
  */
 export async function bindState(options: BindOptions): Promise<void> {
   const { sprintDir } = options
+  // A state that nothing in the sprint's folder names would be taken for that of the sprint later.
+  if (stateId(sprintDir) === undefined) assertFolderWritable(sprintDir)
   const id = await openState(options).catch((error: unknown) => {
     if (isNoSpaceError(error)) throw unwritableFile(stateRoot(), error)
     throw isWriteError(error) ? unwritableState(error) : error
@@ -96,7 +99,10 @@ export async function restoreState(options: Pick<BindOptions, 'sprintDir' | 'now
 
 async function writeId(sprintDir: string, id: string): Promise<void> {
   const file = idFile(sprintDir)
-  if ((await readTextIfExists(file))?.trim() !== id) await writeFileAtomic(file, `${id}\n`)
+  if ((await readTextIfExists(file))?.trim() === id) return
+  await writeFileAtomic(file, `${id}\n`).catch((error: unknown) => {
+    throw unwritableFile(file, error)
+  })
 }
 
 async function createKey(): Promise<void> {
