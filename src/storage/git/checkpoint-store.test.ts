@@ -187,6 +187,32 @@ describe("Ralph's own store", () => {
     expect([readlinkSync(join(project, 'd')), readText(project, '.GIT/config')]).toEqual(['x', 'not of git'])
   })
 
+  it('is made and restored in the middle of a rebase with a conflict, which can then be continued', async () => {
+    const { project, options } = createProject()
+    git(project, 'checkout', '--quiet', '-b', 'topic')
+    write(project, { 'a.txt': 'topic\n' })
+    git(project, 'commit', '--quiet', '--all', '--message=topic')
+    git(project, 'checkout', '--quiet', 'main')
+    write(project, { 'a.txt': 'main\n' })
+    git(project, 'commit', '--quiet', '--all', '--message=main')
+    expect(() => git(project, 'rebase', 'main', 'topic')).toThrow()
+    const conflict = readText(project, 'a.txt')
+    const listed = git(project, 'status', '--porcelain')
+
+    const workspace = await openWorkspace(options)
+    await workspace.start()
+    write(project, { 'a.txt': 'resolved\n', 'new.txt': 'n' })
+    await workspace.checkpoint(1, 'resolved')
+    await restoreFiles(options, { iteration: 0 }, 5)
+    expect([readText(project, 'a.txt'), git(project, 'status', '--porcelain')]).toEqual([conflict, listed])
+    await restoreFiles(options, 'undo', 6)
+
+    git(project, 'add', 'a.txt')
+    git(project, '-c', 'core.editor=true', 'rebase', '--continue')
+    expect(git(project, 'log', '--format=%s', '-3')).toBe('topic\nmain\nfirst')
+    expect([readText(project, 'a.txt'), readText(project, 'new.txt')]).toEqual(['resolved\n', 'n'])
+  })
+
   it('and the repository are complete although git gc runs all the time', async () => {
     const { project, options } = createProject()
     const workspace = await openWorkspace(options)
