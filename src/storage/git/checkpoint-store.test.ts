@@ -195,7 +195,7 @@ describe("Ralph's own store", () => {
     git(project, 'checkout', '--quiet', 'main')
     write(project, { 'a.txt': 'main\n' })
     git(project, 'commit', '--quiet', '--all', '--message=main')
-    expect(() => git(project, 'rebase', 'main', 'topic')).toThrow()
+    expect(() => git(project, 'rebase', 'main', 'topic')).toThrow('could not apply')
     const conflict = readText(project, 'a.txt')
     const listed = git(project, 'status', '--porcelain')
 
