@@ -58,6 +58,7 @@ export type GitOptions = {
 export function git(options: GitOptions, ...args: readonly string[]): Promise<string> {
   const { cwd, input, timeoutMs = 0, onWarning, isBinary = false } = options
   const encoding = isBinary ? 'latin1' : 'utf8'
+  const name = `git ${args[0] === '-c' ? args[2] : args[0]}`
   return new Promise((resolve, reject) => {
     const child = execFile(
       'git',
@@ -66,8 +67,8 @@ export function git(options: GitOptions, ...args: readonly string[]): Promise<st
       (error, stdout, stderr) => {
         const waiting = findWaiting()
         if (waiting) reject(waiting)
-        else if (error?.killed) reject(gitFailed(`git ${args[0]}: no answer within ${timeoutMs / 1000} s`, error))
-        else if (error) reject(gitFailed(`git ${args[0]}: ${stderr.trim() || error.message}`, error))
+        else if (error?.killed) reject(gitFailed(`${name}: no answer within ${timeoutMs / 1000} s`, error))
+        else if (error) reject(gitFailed(`${name}: ${stderr.trim() || error.message}`, error))
         else {
           if (stderr !== '') onWarning?.(stderr)
           resolve(stdout.replace(/\n$/, ''))
