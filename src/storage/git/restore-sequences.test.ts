@@ -36,6 +36,7 @@ type Options = { readonly project: string; readonly sprintDir: string; readonly 
 it.each([
   [2657, 'a submodule that is ignored and tracked'],
   [20_072, 'an undo after a restore that was refused'],
+  [100_337, 'a file in place of a submodule that is ignored and tracked'],
   [20_111, 'an ignored link in place of a folder with skip-worktree files'],
 ])('loses no byte in sequence %i: %s', async (seed) => {
   await expect(runSequence(seed, [])).resolves.toBeUndefined()

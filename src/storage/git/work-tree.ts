@@ -147,8 +147,8 @@ export async function listLargeFiles(repository: Repository): Promise<LargeFile[
 const statusArgs = ['status', '--porcelain', '-z', '--ignore-submodules=all', '--no-renames']
 
 /**
- * By index: the version of the user's index whose ignored files are in the private one, and paths that the private index has lost since.
- * Such a path may come back as an ignored file, which `git status` does not list.
+ * By index: the version of the user's index whose ignored files are in the private one, and paths that are not in it as files:
+ * deleted since, or a submodule. Such a path may come back as an ignored file, which `git status` does not list.
  */
 const seen = new Map<string, { readonly signature: string; readonly missing: Set<string> }>()
 
@@ -161,15 +161,16 @@ async function listForced(repository: Repository): Promise<string[]> {
   const users = join(resolveGitFolders(root).own, 'index')
   const signature = fileSignature(users)
   if (signature === undefined) return []
-  const isMissing = (path: string) => !existsItself(resolvePath(root, path))
+  // A folder is a submodule: a repository of its own.
+  const isSubmodule = (path: string) => isFolderItself(resolvePath(root, path))
+  const isMissing = (path: string) => !existsItself(resolvePath(root, path)) || isSubmodule(path)
   const known = seen.get(indexFile(store))
   if (known?.signature === signature && [...known.missing].every(isMissing)) return []
   const args = ['ls-files', '--cached', '--ignored', '--exclude-standard', '-z']
   const listed = await storeGit(repository, { args, isBinary: true, index: users }).catch(() => '')
-  // A folder is a submodule: a repository of its own.
-  const forced = listed.split('\0').filter((path) => path !== '' && !isFolderItself(resolvePath(root, path)))
+  const forced = listed.split('\0').filter((path) => path !== '')
   seen.set(indexFile(store), { signature, missing: new Set([...(known?.missing ?? []), ...forced].filter(isMissing)) })
-  return forced
+  return forced.filter((path) => !isSubmodule(path))
 }
 
 /** Upper bound on the files and bytes that are stored between two calls of `onProgress`. */
