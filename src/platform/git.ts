@@ -81,6 +81,10 @@ export function git(options: GitOptions, ...args: readonly string[]): Promise<st
   })
 }
 
+/** The paths of the submodules in the output of `git ls-files --stage -z`. */
+export const parseSubmodules = (listed: string): string[] =>
+  [...listed.matchAll(/(?:^|\0)160000 [^\t]*\t([^\0]+)/g)].map(([, path = '']) => path)
+
 /** Starts git with pipes, for output that is too large for memory. */
 export function spawnGit(options: GitOptions, ...args: readonly string[]): ChildProcessWithoutNullStreams {
   const { cwd } = options

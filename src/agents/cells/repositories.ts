@@ -17,7 +17,7 @@ import {
   writeNewFile,
 } from '../../platform/files/files.ts'
 import { readLink } from '../../platform/files/links.ts'
-import { git } from '../../platform/git.ts'
+import { git, parseSubmodules } from '../../platform/git.ts'
 import { plumb } from '../../platform/git-plumbing.ts'
 
 export type Repositories = {
@@ -125,8 +125,8 @@ async function removeFromIndex(path: string, workTree: string): Promise<boolean>
 async function listSubmodules(workTree: string): Promise<string[]> {
   // `--sparse`: git would fetch what it needs to list the rest, by a program that the configuration names.
   const listed = await git({ cwd: workTree }, 'ls-files', '--stage', '--sparse', '-z').catch(() => '')
-  const names = [...listed.matchAll(/(?:^|\0)160000 [^\t]*\t([^\0]+)/g)].map(([, name = '']) => join(workTree, name))
-  return names.filter((path) => exists(path) && realPath(path) === path).map((path) => join(path, '.git'))
+  const paths = parseSubmodules(listed).map((name) => join(workTree, name))
+  return paths.filter((path) => exists(path) && realPath(path) === path).map((path) => join(path, '.git'))
 }
 
 const whyMoved =

@@ -19,10 +19,7 @@ export type DatabasePlace = EmbeddedPlace | { readonly url: string }
 
 type EmbeddedPlace = {
   readonly dataFolder: string
-  /**
-   * A template of an empty database (bin/database.br). Without it, Postgres creates one, which takes seconds and 500
-   * MB.
-   */
+  /** A template of an empty database (bin/database.br). Without it, Postgres creates one, which takes seconds and 500 MB. */
   readonly template?: string
 }
 
@@ -57,23 +54,23 @@ const minServerVersion = 15
 
 async function openServer(
   url: string,
-  { connections = 12, onError: onTrouble = ignoreError }: Omit<DatabaseOptions, 'migrations'>,
+  { connections = 12, onError = ignoreError }: Omit<DatabaseOptions, 'migrations'>,
 ): Promise<Database> {
   assertPostgresUrl(url)
   // Releases the row locks of a frozen replica before the other replicas declare it dead.
   const pool = new Pool({ connectionString: url, max: connections, keepAlive: true, ...sessionLimits })
-  pool.on('error', onTrouble)
-  pool.on('connect', (client) => client.on('error', onTrouble))
+  pool.on('error', onError)
+  pool.on('connect', (client) => client.on('error', onError))
   try {
     const { rows } = await pool.query<{ version: string }>(`select current_setting('server_version') as version`)
     assertServerVersion(rows[0]?.version ?? '')
-    const signals = await openSignals(url, pool, onTrouble)
+    const signals = await openSignals(url, pool, onError)
     const close = async () => {
       await signals.close()
       await pool.end()
     }
     const parts = { kind: 'postgres', pool, db: drizzle(withPreparedStatements(pool)), url, signals, close } as const
-    return createDatabase(parts, { onError: onTrouble })
+    return createDatabase(parts, { onError })
   } catch (error) {
     await pool.end()
     throw explainConnectError(error)
@@ -116,7 +113,7 @@ const sessionLimits = { idle_in_transaction_session_timeout: 3000, connectionTim
  */
 async function openEmbedded(
   place: EmbeddedPlace,
-  { onError: onTrouble = ignoreError }: Omit<DatabaseOptions, 'migrations'>,
+  { onError = ignoreError }: Omit<DatabaseOptions, 'migrations'>,
 ): Promise<Database> {
   const dataFolder = resolve(place.dataFolder)
   const folder = join(dataFolder, 'database')
@@ -139,11 +136,11 @@ async function openEmbedded(
       // All connections share one session, and so its prepared statements. The pool waits for it.
       verify: (client, done) => client.query('deallocate all', (error) => done(error)),
     })
-    pool.on('error', onTrouble)
-    pool.on('connect', (client) => client.on('error', onTrouble))
-    const tidying = startVacuum(pool, onTrouble)
+    pool.on('error', onError)
+    pool.on('connect', (client) => client.on('error', onError))
+    const vacuum = startVacuum(pool, onError)
     const close = async () => {
-      await tidying.stop()
+      await vacuum.stop()
       await pool.end()
       await lite.close()
       lock.release()
@@ -166,7 +163,7 @@ async function openEmbedded(
       signals: createLocalSignals(),
       close,
     }
-    return createDatabase({ kind: 'embedded', ...parts }, { assertDiskSpace, onError: onTrouble })
+    return createDatabase({ kind: 'embedded', ...parts }, { assertDiskSpace, onError })
   } catch (error) {
     lock.release()
     throw error

@@ -12,6 +12,7 @@ import { createHousekeeping, type Housekeeping } from '../../storage/sprint/prun
 import type { SprintStore } from '../../storage/sprint/sprint-store.ts'
 import { findProject } from '../../storage/state/sprint-folder.ts'
 import { lockWorkTree } from '../../storage/state/work-tree-lock.ts'
+import type { FileLock } from '../../platform/files/file-lock.ts'
 import { chooseAgents, requireInstalledDriver } from '../agents/choose-agent.ts'
 import { resolveProtection } from '../agents/protection.ts'
 import type { Io } from '../io/io.ts'
@@ -92,15 +93,22 @@ export async function openRun(choices: RunChoices, plan: SprintPlan, io: Io): Pr
     confirmMove: async (from) => choices.rebind === true || confirmMove(from, io),
     acceptChanges: (changes) => requireAcceptedChanges(changes, choices, io),
   })
+  let lock: FileLock | undefined
+  let isClosed = false
+  const close = async () => {
+    if (isClosed) return
+    isClosed = true
+    lock?.release()
+    await openedSprint.store.close()
+  }
   try {
     const opened = { ...openedSprint, progress: await resumeAfterSignIn(openedSprint, plan.configured, io) }
     const location = await resolveRunLocation(opened.progress, { ...choices, project }, io)
     const isFinished = opened.progress.status === 'completed'
-    const lock = isFinished ? undefined : await lockWorkTree(location.folder, await sprintName(sprintDir, io))
+    lock = isFinished ? undefined : await lockWorkTree(location.folder, await sprintName(sprintDir, io))
     if (opened.progress.checkpoint !== false && isFirstRun(opened.progress) && choices.json !== true) {
       await askAboutLargeFiles({ project: location.folder, sprintDir, sprintId: opened.progress.sprintId }, io)
     }
-    let isClosed = false
     const parts = { opened, project, location, protection, ...agents }
     return {
       sprintDir,
@@ -114,15 +122,10 @@ export async function openRun(choices: RunChoices, plan: SprintPlan, io: Io): Pr
       isPausedByEdit: opened.edited.edits.some(({ kind }) => kind === 'pause'),
       notices: startNotices(parts, await gitNotice, io),
       start: (observe) => startRun(choices, parts, observe, io),
-      close: async () => {
-        if (isClosed) return
-        isClosed = true
-        lock?.release()
-        await opened.store.close()
-      },
+      close,
     }
   } catch (error) {
-    await openedSprint.store.close()
+    await close()
     throw error
   }
 }

@@ -33,7 +33,7 @@ export type DiagnosticCollector = {
 export function createDiagnosticCollector(main: Source): DiagnosticCollector {
   const known = new Map<string, Diagnostic>()
   let failed = false
-  let more = 0
+  let omitted = 0
   return {
     report(diagnostic) {
       failed ||= isErrorDiagnostic(diagnostic)
@@ -41,17 +41,20 @@ export function createDiagnosticCollector(main: Source): DiagnosticCollector {
       const key = JSON.stringify([severity, code, message, place])
       if (known.has(key)) return
       if (known.size < maxDiagnostics) known.set(key, diagnostic)
-      else more += 1
+      else omitted += 1
     },
     failed: () => failed,
-    all: () => [...inFileOrder([...known.values()], main.file), ...(more > 0 ? [summarizeRest(more, failed)] : [])],
+    all: () => [
+      ...inFileOrder([...known.values()], main.file),
+      ...(omitted > 0 ? [summarizeRest(omitted, failed)] : []),
+    ],
   }
 }
 
-const summarizeRest = (more: number, failed: boolean): Diagnostic => ({
+const summarizeRest = (count: number, failed: boolean): Diagnostic => ({
   severity: failed ? 'error' : 'warning',
   code: 'TOO_MANY_PROBLEMS',
-  message: `and ${more} more`,
+  message: `and ${count} more`,
 })
 
 function inFileOrder(diagnostics: readonly Diagnostic[], main: string): Diagnostic[] {

@@ -2,12 +2,12 @@ import { join, relative, resolve } from 'node:path'
 import { RalphError, errorMessage } from '../../contract/errors.ts'
 import type { CompiledWorktree } from '../../contract/phases.ts'
 import { exists, listFolder, readPlainText, realPath } from '../../platform/files/files.ts'
-import { git } from '../../platform/git.ts'
+import { git, parseSubmodules } from '../../platform/git.ts'
 import type { ProjectWorkspace } from '../../runtime/ports.ts'
 
 export type WorktreeOptions = { readonly project: string; readonly worktree: CompiledWorktree }
 
-/** `folder`: the project inside the worktree, maybe below its top. `left`: the user's changes that the worktree lacks. */
+/** `folder`: the project inside the worktree, maybe below its top. */
 export type OpenWorktree = { readonly folder: string; readonly isNew: boolean; readonly warnings: readonly string[] }
 
 /** Opens the worktree of a sprint; creates it and its branch if needed. No name ever reaches a shell. */
@@ -22,10 +22,10 @@ export async function openWorktree({ project, worktree }: WorktreeOptions): Prom
     return { folder, isNew: false, warnings: [] }
   }
   if ((await listFolder(path)).length > 0) throw worktreeTaken(path, 'it is not empty')
-  const isOld = await hasBranch(top, branch)
+  const branchExists = await hasBranch(top, branch)
   // Git still lists a worktree that was deleted by hand, and then insists on --force.
   const force = known ? ['--force'] : []
-  const target = isOld ? [path, branch] : ['-b', branch, path, 'HEAD']
+  const target = branchExists ? [path, branch] : ['-b', branch, path, 'HEAD']
   await git({ cwd: top }, 'worktree', 'add', '--quiet', ...force, ...target).catch((cause: unknown) => {
     throw worktreeUnavailable(`cannot create the worktree: ${errorMessage(cause)}`, cause)
   })
@@ -34,7 +34,7 @@ export async function openWorktree({ project, worktree }: WorktreeOptions): Prom
     folder,
     isNew: true,
     warnings: [
-      ...(isOld ? [`branch ${branch} exists already, and the sprint continues on it`] : []),
+      ...(branchExists ? [`branch ${branch} exists already, and the sprint continues on it`] : []),
       ...(changes === '' ? [] : ['the worktree does not contain your uncommitted changes']),
     ],
   }
@@ -79,19 +79,19 @@ const hasBranch = (top: string, branch: string): Promise<boolean> =>
 export const commitToBranch = (workspace: ProjectWorkspace, folder: string, branch: string): ProjectWorkspace => ({
   ...workspace,
   checkpoint: async (iteration, message) => {
-    const made = await workspace.checkpoint(iteration, message)
-    if ((await readBranch(folder)) !== branch) return made
+    const commit = await workspace.checkpoint(iteration, message)
+    if ((await readBranch(folder)) !== branch) return commit
     await addAll(folder)
     const isClean = await git({ cwd: folder }, 'diff', '--cached', '--quiet').then(
       () => true,
       () => false,
     )
     if (!isClean) await git({ cwd: folder, input: message }, 'commit', '--quiet', '--no-verify', '--file=-')
-    return made
+    return commit
   },
 })
 
-/** All but repositories in the work tree: git would run `git status` in them, and with it what an agent configured there. */
+/** Stages all but repositories in the work tree: git would run `git status` in them, and with it what an agent configured there. */
 async function addAll(folder: string): Promise<void> {
   const cwd = await git({ cwd: folder }, 'rev-parse', '--show-toplevel')
   const shared = await git({ cwd }, 'rev-parse', '--path-format=absolute', '--git-common-dir')
@@ -99,13 +99,13 @@ async function addAll(folder: string): Promise<void> {
   const tracked = await git({ cwd }, 'ls-files', '--stage', '-z')
   const nested = [
     ...[...others.matchAll(/([^\0]+)\/(?:\0|$)/g)].map(([, name = '']) => name),
-    ...[...tracked.matchAll(/(?:^|\0)160000 [^\t]*\t([^\0]+)/g)].map(([, name = '']) => name),
+    ...parseSubmodules(tracked),
   ].filter((name) => !isFetchedSubmodule(join(cwd, name, '.git'), shared))
   const input = ['.', ...nested.map((name) => `:(exclude,literal)${name}`)].join('\0')
   await git({ cwd, input }, 'add', '--all', '--pathspec-from-file=-', '--pathspec-file-nul')
 }
 
-/** One whose settings lie in the user's repository, which no cell lets an agent write. */
+/** A submodule whose settings lie in the user's repository, which no cell lets an agent write. */
 function isFetchedSubmodule(link: string, shared: string): boolean {
   const target = /^gitdir: (.*)$/m.exec(readPlainText(link) ?? '')?.[1]
   const folder = target && resolve(link, '..', target)
@@ -132,7 +132,7 @@ export async function removeWorktree({ project, worktree }: WorktreeOptions): Pr
   if (cleanup === 'on-merge' && !(await isMerged(top, branch))) {
     return `branch ${branch} is not merged yet; "ralph run" of this sprint checks again`
   }
-  // git removes none that contains a submodule.
+  // git refuses to remove a worktree that contains a submodule.
   return git({ cwd: top }, 'worktree', 'remove', path).then(() => undefined, errorMessage)
 }
 
