@@ -55,6 +55,13 @@ describe('a private authority', () => {
     ]).toEqual(['hello', 'hello', 'hello', 'hello'])
   })
 
+  it('is replaced without a gap if the file names the next one too', async () => {
+    const next = await createTestAuthority('Next')
+    const both = writeFile('both.pem', `${authority.ca}\n${next.ca}`)
+    for (const { issue } of [authority, next])
+      expect(await call(`https://localhost:${await serve(await issue('localhost'))}/`, {}, both)).toBe('hello')
+  })
+
   it('is refused otherwise, and the message names the certificate, the reason and the variable', async () => {
     const port = await serve(await authority.issue('localhost'))
     const other = writeFile('other.pem', (await createTestAuthority('Another')).ca)

@@ -21,6 +21,8 @@ export type ListenerOptions = AdmissionParts & {
   readonly host: string
   /** 0: any free port. */
   readonly port: number
+  /** How often the port gets a new certificate. */
+  readonly reissueMs?: number
 }
 
 export interface MachineListener {
@@ -54,7 +56,7 @@ export async function listenForMachines(options: ListenerOptions): Promise<Machi
   server.on('tlsClientError', () => {})
   const reissuing = setInterval(
     () => void secure().then((context) => server.setSecureContext(context)),
-    reissueIntervalMs,
+    options.reissueMs ?? reissueIntervalMs,
   )
   reissuing.unref()
   const port = await startListening(server, options)
