@@ -5,17 +5,22 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  realpathSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { z } from 'zod'
 import { createClient } from '../../src/client/client.ts'
+import { claude } from '../agents/real-agents.ts'
+import { installed } from '../agents/real-sprint.ts'
+import { claim } from '../agents/scenarios.ts'
 import { findFreePort } from '../support/free-port.ts'
 import { fakeClaude, root } from '../support/paths.ts'
 import { testPostgres } from '../support/postgres.ts'
+import { startStubModel } from '../support/stub-model/server.ts'
 import { buildImage, limits, podman } from './podman.ts'
 
 /**
@@ -180,6 +185,38 @@ it('continues a sprint in a new container after its machine was killed', async (
   await expect.poll(async () => (await api().getSprint({ sprintId })).progress.status, poll).toBe('completed')
   expect(podmanReads('machine-1', '/work/project/done')).toBe('done')
   expect((await api().listMachines({})).items.filter(({ name }) => name === 'machine-1')).toHaveLength(1)
+})
+
+it('drives the real claude in a container, with its cell', async () => {
+  const model = await startStubModel([claim])
+  onTestFinished(model.close)
+  podman('rm', '--force', '--time', '0', 'machine-2')
+  const programs = await installed(claude.installs)
+  copyFileSync(realpathSync(join(programs, 'claude')), join(volumeFolder('machine-2'), 'bin/claude'))
+  start('machine-2', { ...path, ...claude.env?.(model.url) })
+  const hasClaude = async () => {
+    const machine = await readMachine('machine-2')
+    return machine?.reachable === true && machine.programs.some(({ name }) => name === 'claude')
+  }
+  await expect.poll(hasClaude, poll).toBe(true)
+  createProject('work-2')
+  const machineId = (await readMachine('machine-2'))?.id ?? ''
+  const workspace = { kind: 'folder' as const, path: '/work/project' }
+  const { id: agentId } = await api().createAgent({ name: 'Real', machineId, workspace, program: 'claude' })
+  const sprintYaml = stringify({ workflow: 'ralph', goal: 'say something', sandbox: 'required' })
+  const { id: sprintId } = await api().startSprint({ agentId, sprintYaml, doneWhen: [] })
+  const status = async () => (await api().getSprint({ sprintId })).progress.status
+  await expect.poll(status, poll).toMatch(/completed|failed|needs-human/)
+  const { items } = await api().listEvents({ sprintId, limit: 200 })
+  console.log(
+    JSON.stringify(
+      items.map(({ event }) => event),
+      null,
+      1,
+    ),
+  )
+  expect(await status()).toBe('completed')
+  expect(model.requests.length).toBeGreaterThan(0)
 })
 
 const podmanReads = (service: string, file: string): string => {
