@@ -16,7 +16,7 @@ export function writePart(name, text) {
 export function withPart(page, name, text) {
   const [begin, end] = [`<!-- begin ${name} -->`, `<!-- end ${name} -->`]
   const [from, to] = [page.indexOf(begin), page.indexOf(end)]
-  if (from === -1 || to < from) throw new Error(`docs/benchmarks.md has no "${begin}" with its end`)
+  if (from === -1 || to < from) throw new Error(`the page has no "${begin}" with its end`)
   return `${page.slice(0, from + begin.length)}\n\n${text.trim()}\n\n${page.slice(to)}`
 }
 

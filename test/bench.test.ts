@@ -22,6 +22,8 @@ it('has a place in the page of figures for each command that writes it', () => {
   expect(page.match(/<!-- (?:begin|end) \w+ -->/g)).toEqual([
     '<!-- begin own -->',
     '<!-- end own -->',
+    '<!-- begin sizing -->',
+    '<!-- end sizing -->',
     '<!-- begin peers -->',
     '<!-- end peers -->',
   ])
