@@ -117,7 +117,14 @@ const reads: Partial<Record<RouteName, Answer>> = {
   }),
   listAudit: () => ({
     items: [
-      { id: '3', at: Date.now() - 60_000, who: 'Ada', what: 'startRalphMode', target: 'api-server' },
+      {
+        id: '3',
+        at: Date.now() - 60_000,
+        who: 'Ada',
+        what: 'startRalphMode',
+        target: createFakeId('agent'),
+        details: { name: 'api-server' },
+      },
       { id: '2', at: Date.now() - 660_000, who: 'vm-4', what: 'join', target: 'vm-4' },
       {
         id: '1',

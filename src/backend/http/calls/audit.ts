@@ -12,8 +12,13 @@ import type { ApiCaller } from './call.ts'
 type PathIds = Readonly<Record<string, string>>
 type Fields = Readonly<Record<string, unknown>>
 
-/** What a call changes: the kind of object, its ID, and the fields that the log may show. */
-export type AuditedObject = { readonly object: string; readonly target: string; readonly fields: Fields | undefined }
+/** What a call changes: the kind of object, its ID, its name, and the fields that the log may show. */
+export type AuditedObject = {
+  readonly object: string
+  readonly target: string
+  readonly name: string | undefined
+  readonly fields: Fields | undefined
+}
 
 export type AuditEvent = {
   readonly who: string
@@ -58,12 +63,14 @@ export function createAuditLog({ db }: Database, now: () => number): AuditLog {
       const after = await readObject(db, ids)
       const changed = diffFields(before?.fields, after?.fields)
       const object = after ?? before
-      const details = { ...ids, by, ...(object && { object: object.object }), ...changed }
+      // The name before: a call may rename or delete the object.
+      const name = before?.name ?? after?.name ?? findCreated(response, 'name')
+      const details = { ...ids, by, ...(object && { object: object.object }), ...(name && { name }), ...changed }
       await recordEvent({
         who: user.name,
         userId: user.id,
         what,
-        target: object?.target ?? findCreatedId(response),
+        target: object?.target ?? findCreated(response, 'id'),
         details,
       })
     },
@@ -85,11 +92,11 @@ function diffFields(before: Fields = {}, after: Fields = {}): { readonly before?
   return { before: pick(before), after: pick(after) }
 }
 
-function findCreatedId(response: unknown): string | undefined {
+function findCreated(response: unknown, field: 'id' | 'name'): string | undefined {
   if (typeof response !== 'object' || response === null) return undefined
-  if ('id' in response && typeof response.id === 'string') return response.id
-  const inner = 'details' in response ? response.details : 'user' in response ? response.user : undefined
-  return findCreatedId(inner)
+  const found = new Map(Object.entries(response))
+  const [value, inner] = [found.get(field), found.get('details') ?? found.get('user')]
+  return typeof value === 'string' ? value : findCreated(inner, field)
 }
 
 /** The most specific object that the IDs name. Secrets, hashes and long texts are left out. */
@@ -99,64 +106,87 @@ async function readObject(db: Queries, ids: PathIds): Promise<AuditedObject | un
   if (machineId !== undefined && userId !== undefined) return readGrant(db, machineId, userId)
   for (const [name, { object, read }] of Object.entries(readers)) {
     const target = ids[name]
-    if (target !== undefined) return { object, target, fields: await read(db, target) }
+    if (target !== undefined) return { object, target, ...splitName(await read(db, target)) }
   }
   return undefined
 }
 
+const splitName = ({ objectName, ...fields }: NamedFields = {}): Pick<AuditedObject, 'name' | 'fields'> => ({
+  name: objectName,
+  fields,
+})
+
 async function readAccess(db: Queries, agentId: string, userId: string): Promise<AuditedObject> {
   const theirs = and(eq(access.agentId, agentId), eq(access.userId, userId))
   const [fields] = await db.select({ level: access.level }).from(access).where(theirs)
-  return { object: 'access', target: agentId, fields }
+  return { object: 'access', target: agentId, name: await readUserName(db, userId), fields }
 }
 
 async function readGrant(db: Queries, machineId: string, userId: string): Promise<AuditedObject> {
   const theirs = and(eq(machineGrants.machineId, machineId), eq(machineGrants.userId, userId))
   const { level, roots } = machineGrants
   const [fields] = await db.select({ level, roots }).from(machineGrants).where(theirs)
-  return { object: 'machine grant', target: machineId, fields }
+  return { object: 'machine grant', target: machineId, name: await readUserName(db, userId), fields }
 }
 
-type ObjectReader = { readonly object: string; readonly read: (db: Queries, id: string) => Promise<Fields | undefined> }
+const readUserName = async (db: Queries, userId: string): Promise<string | undefined> =>
+  (await db.select({ name: users.name }).from(users).where(eq(users.id, userId)))[0]?.name
+
+type NamedFields = Fields & { readonly objectName?: string }
+type ObjectReader = {
+  readonly object: string
+  readonly read: (db: Queries, id: string) => Promise<NamedFields | undefined>
+}
 
 const readers: Readonly<Record<string, ObjectReader>> = {
   webhookId: {
     object: 'webhook',
     read: async (db, id) => {
       const { url, events, enabled } = webhooks
-      return (await db.select({ url, events, enabled }).from(webhooks).where(eq(webhooks.id, id)))[0]
+      const [row] = await db.select({ url, events, enabled }).from(webhooks).where(eq(webhooks.id, id))
+      // Paths of chat webhooks are secrets.
+      return row && { objectName: new URL(row.url).host, ...row }
     },
   },
   tokenId: {
     object: 'token',
     read: async (db, id) => {
       const { name, scope, revokedAt } = apiTokens
-      return (await db.select({ name, scope, revokedAt }).from(apiTokens).where(eq(apiTokens.id, id)))[0]
+      return (
+        await db.select({ objectName: name, name, scope, revokedAt }).from(apiTokens).where(eq(apiTokens.id, id))
+      )[0]
     },
   },
   userId: {
     object: 'user',
     read: async (db, id) => {
-      const { role, disabledAt } = users
-      return (await db.select({ role, disabledAt }).from(users).where(eq(users.id, id)))[0]
+      const { name: objectName, role, disabledAt } = users
+      return (await db.select({ objectName, role, disabledAt }).from(users).where(eq(users.id, id)))[0]
     },
   },
   machineId: {
     object: 'machine',
     read: async (db, id) => {
       const { name, status, labels, slots } = machines
-      return (await db.select({ name, status, labels, slots }).from(machines).where(eq(machines.id, id)))[0]
+      return (
+        await db.select({ objectName: name, name, status, labels, slots }).from(machines).where(eq(machines.id, id))
+      )[0]
     },
   },
   sprintId: {
     object: 'sprint',
-    read: async (db, id) => (await db.select({ status: sprints.status }).from(sprints).where(eq(sprints.id, id)))[0],
+    read: async (db, id) => {
+      const fields = { objectName: agents.name, status: sprints.status }
+      const ofAgent = eq(agents.id, sprints.agentId)
+      return (await db.select(fields).from(sprints).innerJoin(agents, ofAgent).where(eq(sprints.id, id)))[0]
+    },
   },
   agentId: {
     object: 'agent',
     read: async (db, id) => {
       const { name, program, model, state, inRalphMode } = agents
-      return (await db.select({ name, program, model, state, inRalphMode }).from(agents).where(eq(agents.id, id)))[0]
+      const fields = { objectName: name, name, program, model, state, inRalphMode }
+      return (await db.select(fields).from(agents).where(eq(agents.id, id)))[0]
     },
   },
 }

@@ -6,8 +6,8 @@ const entry = {
   at: 0,
   who: '=cmd',
   what: 'startRalphMode',
-  target: 'api, "the" server',
-  details: { after: 1 },
+  target: '7',
+  details: { name: 'api, "the" server' },
 }
 
 it('names an action in words and finds it by them', () => {
@@ -28,6 +28,6 @@ it('names an action in words and finds it by them', () => {
 
 it('writes CSV that a spreadsheet neither splits nor runs', () => {
   expect(auditToCsv([entry])).toBe(
-    'when,who,what,object,details\r\n1970-01-01T00:00:00.000Z,\'=cmd,startRalphMode,"api, ""the"" server","{""after"":1}"\r\n',
+    'when,who,what,object,id,details\r\n1970-01-01T00:00:00.000Z,\'=cmd,startRalphMode,"api, ""the"" server",7,"{""name"":""api, \\""the\\"" server""}"\r\n',
   )
 })

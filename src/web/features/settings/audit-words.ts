@@ -31,6 +31,10 @@ export function describeAuditAction(what: string): string {
   return [past, ...object].join(' ').replace('ralph mode', 'Ralph Mode')
 }
 
+/** The name of the object as it was then; its ID in entries of earlier versions. */
+export const nameObject = ({ target = '', details }: AuditEntry): string =>
+  typeof details?.['name'] === 'string' ? details['name'] : target
+
 export const matchesAudit = ({ who, what, target, details }: AuditEntry, search: string): boolean =>
   [who, what, describeAuditAction(what), target, JSON.stringify(details)]
     .join(' ')
@@ -39,14 +43,11 @@ export const matchesAudit = ({ who, what, target, details }: AuditEntry, search:
 
 /** One line per entry. A field that a spreadsheet would run as a formula begins with an apostrophe. */
 export function auditToCsv(entries: readonly AuditEntry[]): string {
-  const rows = entries.map(({ at, who, what, target = '', details = {} }) => [
-    new Date(at).toISOString(),
-    who,
-    what,
-    target,
-    JSON.stringify(details),
-  ])
-  return [['when', 'who', 'what', 'object', 'details'], ...rows]
+  const rows = entries.map((entry) => {
+    const { at, who, what, target = '', details = {} } = entry
+    return [new Date(at).toISOString(), who, what, nameObject(entry), target, JSON.stringify(details)]
+  })
+  return [['when', 'who', 'what', 'object', 'id', 'details'], ...rows]
     .map((row) => `${row.map(csvField).join(',')}\r\n`)
     .join('')
 }

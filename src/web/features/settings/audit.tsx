@@ -9,7 +9,7 @@ import { SearchField } from '../../ui/search-field.tsx'
 import { EmptyState, ProblemNotice, SkeletonRows } from '../../ui/states.tsx'
 import { formatFullTime } from '../../words/time-of-day.ts'
 import { saveOrToast } from '../../data/save-file.ts'
-import { auditToCsv, describeAuditAction, matchesAudit } from './audit-words.ts'
+import { auditToCsv, describeAuditAction, matchesAudit, nameObject } from './audit-words.ts'
 
 /** The audit log, newest first: who did what to which object, and what it changed. */
 export function Audit() {
@@ -44,7 +44,8 @@ export function Audit() {
   )
 }
 
-function AuditRow({ entry: { at, who, what, target, details = {} } }: { entry: AuditEntry }) {
+function AuditRow({ entry }: { entry: AuditEntry }) {
+  const { at, who, what, target, details = {} } = entry
   return (
     <li>
       <details>
@@ -54,10 +55,10 @@ function AuditRow({ entry: { at, who, what, target, details = {} } }: { entry: A
           </time>
           <span className="truncate font-medium">{who}</span>
           <span className="truncate">{describeAuditAction(what)}</span>
-          <span className="truncate text-dim max-md:col-span-2">{target}</span>
+          <span className="truncate text-dim max-md:col-span-2">{nameObject(entry)}</span>
         </summary>
         <pre className="overflow-x-auto bg-sunken px-3.5 py-2 font-mono text-sm">
-          {JSON.stringify({ action: what, ...details }, undefined, 2)}
+          {JSON.stringify({ action: what, id: target, ...details }, undefined, 2)}
         </pre>
       </details>
     </li>
