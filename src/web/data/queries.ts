@@ -229,7 +229,10 @@ export const deliveriesQuery = infiniteQueryOptions({
   queryFn: ({ signal, pageParam }) => api.listDeliveries({ cursor: pageParam, limit: 50 }, { signal }),
   initialPageParam: undefined as string | undefined,
   getNextPageParam: (page) => page.next,
-  staleTime: 5_000,
+  staleTime: 0,
+  // Deliveries are not in the stream of changes.
+  refetchInterval: ({ state: { data } }) =>
+    data?.pages.some(({ items }) => items.some(({ status }) => status === 'waiting')) === true ? 3_000 : false,
 })
 
 export const auditQuery = infiniteQueryOptions({

@@ -7,6 +7,7 @@ import { useAction } from '../../data/use-action.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { EmptyState, ProblemNotice, SkeletonRows } from '../../ui/states.tsx'
+import { eventWords } from './event-words.ts'
 import type { Tone } from '../../../words/tone.ts'
 import { formatAgo, formatAge } from '../../../words/durations.ts'
 import { pluralize } from '../../../words/counts.ts'
@@ -53,22 +54,26 @@ function DeliveryItem({
     onDone: () => void cache.invalidateQueries({ queryKey: deliveriesQuery.queryKey }),
   })
   return (
-    <li className="flex items-center gap-3 px-3.5 py-2">
-      <span className="min-w-0 flex-1">
-        <span className="font-medium">{event}</span>{' '}
-        <span className="wrap-anywhere text-dim">to {via === 'browser' ? `${to}'s browser` : to}</span>
-        <span className="block text-sm text-faint">
-          {formatAgo(createdAt, now)} · {pluralize(tries, 'try', 'tries')}
-          {nextTryAt !== undefined && nextTryAt > now && ` · next in ${formatAge(nextTryAt - now)}`}
-          {error !== undefined && ` · ${error}`}
-        </span>
+    <li className="grid grid-cols-[7rem_8rem_minmax(0,1fr)_auto_auto] items-center gap-x-4 gap-y-0.5 px-3.5 py-2 max-md:grid-cols-[minmax(0,1fr)_auto]">
+      <span>
+        <Badge tone={tones[status]}>{status}</Badge>
       </span>
-      {status === 'failed' && via === 'webhook' && (
-        <Button size="small" disabled={retry.busy} onClick={() => retry.run({ deliveryId })}>
-          Retry
-        </Button>
-      )}
-      <Badge tone={tones[status]}>{status}</Badge>
+      <span className="font-medium max-md:order-first">{eventWords[event]}</span>
+      <span className="min-w-0 wrap-anywhere max-md:col-span-2">
+        {via === 'browser' ? `${to}'s browser` : to}
+        {error !== undefined && <span className="block text-sm text-dim">{error}</span>}
+      </span>
+      <span className="text-right text-sm text-dim">
+        {formatAgo(createdAt, now)} · {pluralize(tries, 'try', 'tries')}
+        {nextTryAt !== undefined && nextTryAt > now && ` · next in ${formatAge(nextTryAt - now)}`}
+      </span>
+      <span className="flex w-16 justify-end">
+        {status === 'failed' && via === 'webhook' && (
+          <Button size="small" disabled={retry.busy} onClick={() => retry.run({ deliveryId })}>
+            Retry
+          </Button>
+        )}
+      </span>
     </li>
   )
 }

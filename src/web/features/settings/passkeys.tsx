@@ -9,6 +9,7 @@ import { useAction } from '../../data/use-action.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { TextInput } from '../../ui/field.tsx'
 import { useNow } from '../../ui/now.ts'
+import { SettingsList, SettingsSection } from './section.tsx'
 
 /** How a user without an identity provider signs in again. Hidden where browsers refuse passkeys. */
 export function Passkeys() {
@@ -28,10 +29,8 @@ export function Passkeys() {
   const remove = useAction(api.removePasskey, { onDone: refresh, successToast: 'Passkey removed' })
   if (ways?.passkeys !== true || !('PublicKeyCredential' in window)) return null
   return (
-    <section aria-label="Passkeys">
-      <h2 className="px-3.5 pt-3 text-sm font-semibold text-dim">Passkeys</h2>
-      <p className="px-3.5 text-sm text-faint">Sign in again without a new invitation.</p>
-      <ul className="divide-y divide-line">
+    <SettingsSection title="Passkeys" about="Sign in again without a new invitation.">
+      <SettingsList label="Your passkeys">
         {passkeys.map(({ id, name: own, lastUsedAt }) => (
           <li key={id} className="flex items-center gap-3 px-3.5 py-2">
             <span className="min-w-0 flex-1">
@@ -45,9 +44,9 @@ export function Passkeys() {
             </IconButton>
           </li>
         ))}
-      </ul>
+      </SettingsList>
       <form
-        className="flex items-end gap-2 px-3.5 py-3"
+        className="flex items-end gap-2"
         onSubmit={(event) => {
           event.preventDefault()
           add.run(name.trim())
@@ -57,13 +56,13 @@ export function Passkeys() {
           label="New passkey"
           value={name}
           placeholder="My laptop"
-          className="max-w-sm flex-1"
+          className="flex-1"
           onChange={(event) => setName(event.target.value)}
         />
         <Button submit disabled={name.trim() === '' || add.busy}>
           Add a passkey
         </Button>
       </form>
-    </section>
+    </SettingsSection>
   )
 }

@@ -9,7 +9,9 @@ import { Tag } from '../../ui/badge.tsx'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { CommandLine } from '../../ui/command-line.tsx'
 import { TextInput } from '../../ui/field.tsx'
-import { EmptyState, ProblemNotice, SkeletonRows } from '../../ui/states.tsx'
+import { ProblemNotice, SkeletonRows } from '../../ui/states.tsx'
+import { eventWords } from './event-words.ts'
+import { SettingsList, SettingsSection } from './section.tsx'
 
 /** Addresses that receive signed notifications. */
 export function Webhooks() {
@@ -24,31 +26,35 @@ export function Webhooks() {
     return <ProblemNotice {...describeError(webhooks.error)} onRetry={() => void webhooks.refetch()} />
   return (
     <div className="divide-y divide-line">
-      {webhooks.data.length === 0 && (
-        <EmptyState title="No webhooks yet">Notify chat, pagers and CI when a sprint asks, ends or fails.</EmptyState>
-      )}
-      {webhooks.data.map(({ id: webhookId, url, events, enabled }) => (
-        <div key={webhookId} className="flex flex-wrap items-center gap-3 px-3.5 py-2">
-          <span className="min-w-0 flex-1 basis-60">
-            <span className="block truncate font-mono text-sm">{url}</span>
-            <span className="mt-0.5 flex flex-wrap gap-1">
-              {events.map((event) => (
-                <Tag key={event}>{event}</Tag>
-              ))}
-            </span>
-          </span>
-          <Button size="small" disabled={!enabled || test.busy} onClick={() => test.run({ webhookId })}>
-            Send a test
-          </Button>
-          <Button size="small" disabled={change.busy} onClick={() => change.run({ webhookId, enabled: !enabled })}>
-            {enabled ? 'Disable' : 'Enable'}
-          </Button>
-          <IconButton label={`Delete ${url}`} disabled={remove.busy} onClick={() => remove.run({ webhookId })}>
-            <X aria-hidden className="size-3.5" />
-          </IconButton>
-        </div>
-      ))}
-      <NewWebhookForm onMade={refresh.onDone} />
+      <SettingsSection title="Webhooks" about="Notify chat, pagers and CI when a sprint asks, ends or fails.">
+        {webhooks.data.length === 0 && <p className="text-dim">No webhooks yet</p>}
+        <SettingsList label="Webhooks">
+          {webhooks.data.map(({ id: webhookId, url, events, enabled }) => (
+            <li key={webhookId} className="flex flex-wrap items-center gap-3 px-3.5 py-2">
+              <span className="min-w-0 flex-1 basis-60">
+                <span className="block truncate font-mono text-sm">{url}</span>
+                <span className="mt-0.5 flex flex-wrap gap-1">
+                  {events.map((event) => (
+                    <Tag key={event}>{eventWords[event]}</Tag>
+                  ))}
+                </span>
+              </span>
+              <Button size="small" disabled={!enabled || test.busy} onClick={() => test.run({ webhookId })}>
+                Send a test
+              </Button>
+              <Button size="small" disabled={change.busy} onClick={() => change.run({ webhookId, enabled: !enabled })}>
+                {enabled ? 'Disable' : 'Enable'}
+              </Button>
+              <IconButton label={`Delete ${url}`} disabled={remove.busy} onClick={() => remove.run({ webhookId })}>
+                <X aria-hidden className="size-3.5" />
+              </IconButton>
+            </li>
+          ))}
+        </SettingsList>
+      </SettingsSection>
+      <SettingsSection title="New webhook" about="Each notification is signed; the key is shown once.">
+        <NewWebhookForm onMade={refresh.onDone} />
+      </SettingsSection>
     </div>
   )
 }
@@ -68,20 +74,20 @@ function NewWebhookForm({ onMade }: { onMade: () => void }) {
     setEvents(events.includes(event) ? events.filter((other) => other !== event) : [...events, event])
   return (
     <form
-      className="max-w-3xl space-y-2.5 px-3.5 py-3"
+      className="space-y-2.5"
       onSubmit={(event) => {
         event.preventDefault()
         make.run({ url, events: [...events] })
       }}
     >
       <TextInput
-        label="New webhook"
+        label="Address"
         type="url"
         value={url}
         placeholder="https://…"
         onChange={(event) => setUrl(event.target.value)}
       />
-      <div className="flex flex-wrap gap-x-4 gap-y-1.5">
+      <div className="grid grid-cols-[repeat(auto-fill,minmax(8.5rem,1fr))] gap-x-4 gap-y-1.5">
         {WebhookEvent.options.map((event) => (
           <label key={event} className="flex items-center gap-1.5">
             <input
@@ -90,13 +96,13 @@ function NewWebhookForm({ onMade }: { onMade: () => void }) {
               checked={events.includes(event)}
               onChange={() => toggle(event)}
             />{' '}
-            {event}
+            {eventWords[event]}
           </label>
         ))}
-        <Button submit className="ml-auto" disabled={url.trim() === '' || events.length === 0 || make.busy}>
-          Add
-        </Button>
       </div>
+      <Button submit disabled={url.trim() === '' || events.length === 0 || make.busy}>
+        Add webhook
+      </Button>
       {secret !== undefined && <CommandLine label="Signing secret; shown only once" command={secret} />}
     </form>
   )

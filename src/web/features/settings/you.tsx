@@ -12,6 +12,7 @@ import { Button, IconButton } from '../../ui/button.tsx'
 import { CommandLine } from '../../ui/command-line.tsx'
 import { TextInput, Select } from '../../ui/field.tsx'
 import { Passkeys } from './passkeys.tsx'
+import { SettingsList, SettingsSection } from './section.tsx'
 import { ProblemNotice, SkeletonRows } from '../../ui/states.tsx'
 import { formatAgo, formatAge } from '../../../words/durations.ts'
 
@@ -32,21 +33,19 @@ export function You({ me }: { me: Me }) {
   const out = useAction(signOut, { onDone: () => location.assign('/sign-in') })
   return (
     <div className="divide-y divide-line">
-      <div className="flex items-center gap-4 px-3.5 py-3">
-        <span className="flex-1">
-          <span className="block font-semibold">{me.user.name}</span>
-          <span className="text-dim">
-            {[me.user.email, signInWays[me.signedInBy], me.user.role === 'admin' ? 'admin' : undefined]
-              .filter(Boolean)
-              .join(' · ')}
+      <SettingsSection title="Account" about={`You are ${signInWays[me.signedInBy]}.`}>
+        <div className="flex items-center gap-4">
+          <span className="min-w-0 flex-1">
+            <span className="font-semibold">{me.user.name}</span> {me.user.role === 'admin' && <Tag>admin</Tag>}
+            <span className="block truncate text-dim">{me.user.email}</span>
           </span>
-        </span>
-        {me.signedInBy !== 'local' && (
-          <Button disabled={out.busy} onClick={() => out.run({})}>
-            Sign out
-          </Button>
-        )}
-      </div>
+          {me.signedInBy !== 'local' && (
+            <Button disabled={out.busy} onClick={() => out.run({})}>
+              Sign out
+            </Button>
+          )}
+        </div>
+      </SettingsSection>
       <Passkeys />
       <Tokens />
     </div>
@@ -61,13 +60,12 @@ function Tokens() {
   const revoke = useAction(api.revokeToken, { onDone: refresh })
   const [shown, setShown] = useState<string>()
   return (
-    <section>
-      <h2 className="px-3.5 pt-3 text-sm font-semibold text-dim">API tokens</h2>
+    <SettingsSection title="API tokens" about="For scripts and CI, which act in your name.">
       {tokens.isPending && <SkeletonRows rows={1} height="h-12" />}
       {tokens.isLoadingError && (
         <ProblemNotice {...describeError(tokens.error)} onRetry={() => void tokens.refetch()} />
       )}
-      <ul className="divide-y divide-line">
+      <SettingsList label="Your tokens">
         {tokens.data?.map(({ id, name, scope, expiresAt, lastUsedAt }) => (
           <li key={id} className="flex items-center gap-3 px-3.5 py-2">
             <span className="min-w-0 flex-1">
@@ -82,19 +80,15 @@ function Tokens() {
             </IconButton>
           </li>
         ))}
-      </ul>
-      {shown !== undefined && (
-        <div className="px-3.5 py-2">
-          <CommandLine label="Shown only once" command={shown} />
-        </div>
-      )}
+      </SettingsList>
+      {shown !== undefined && <CommandLine label="Shown only once" command={shown} />}
       <NewTokenForm
         onMade={(token) => {
           setShown(token)
           refresh()
         }}
       />
-    </section>
+    </SettingsSection>
   )
 }
 
@@ -115,7 +109,7 @@ function NewTokenForm({ onMade }: { onMade: (token: string) => void }) {
   })
   return (
     <form
-      className="flex max-w-3xl items-end gap-2 px-3.5 py-3 max-sm:flex-wrap"
+      className="flex items-end gap-2 max-sm:flex-wrap"
       onSubmit={(event) => {
         event.preventDefault()
         make.run({ name, scope, days: 90 })
