@@ -3,11 +3,12 @@ import type { UsageRow } from '../../contract/fleet/sprint.ts'
 import { describeError } from '../data/api.ts'
 import { usageQuery } from '../data/queries.ts'
 import { BudgetsCard } from '../features/fleet/budgets-card.tsx'
-import { sumByDay, sumByAgent } from '../features/fleet/usage-sums.ts'
+import { sumByAgent, sumByDay, usageDays } from '../features/fleet/usage-sums.ts'
 import { useTitle } from '../shell/title.ts'
 import { classes } from '../ui/classes.ts'
 import { formatDay } from '../words/time-of-day.ts'
 import { Card, CardHead } from '../ui/card.tsx'
+import { useNow } from '../ui/now.ts'
 import { ColumnChart } from '../ui/column-chart.tsx'
 import { EmptyState, ProblemNotice, Skeleton } from '../ui/states.tsx'
 import { formatCount, pluralize } from '../../words/counts.ts'
@@ -46,14 +47,15 @@ export function UsagePage() {
 const wideOnly = new Set(['Tokens in', 'Tokens out'])
 
 function UsageTables({ items }: { items: readonly UsageRow[] }) {
-  const days = sumByDay(items)
+  const days = sumByDay(items, useNow())
   const total = items.reduce((sum, { costUsd }) => sum + costUsd, 0)
   return (
     <div className="grid grid-cols-1 items-start gap-3.5 xl:grid-cols-2">
       <Card>
         <ColumnChart
           title="By day"
-          total={`${formatUsd(total)} in 30 days`}
+          total={`${formatUsd(total)} in ${usageDays} days`}
+          format={formatUsd}
           columns={days.map(({ day, costUsd }) => ({
             key: day,
             label: formatDay(day),

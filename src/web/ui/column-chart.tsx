@@ -12,15 +12,17 @@ type ColumnChartProps = {
   readonly title: string
   readonly total: string
   readonly columns: readonly ChartColumn[]
+  /** Names the highest column at the line that it reaches. */
+  readonly format: (value: number) => string
   readonly legend?: readonly { readonly name: string; readonly fill: string }[]
 }
 
 /** A column chart drawn with boxes: no library, and accessible. */
-export function ColumnChart({ title, total, columns, legend = [] }: ColumnChartProps) {
+export function ColumnChart({ title, total, columns, format, legend = [] }: ColumnChartProps) {
   const most = Math.max(Number.EPSILON, ...columns.map(({ parts }) => parts.reduce((sum, { value }) => sum + value, 0)))
   return (
     <figure className="px-3.5 py-3">
-      <figcaption className="mb-2 flex items-baseline gap-2">
+      <figcaption className="flex items-baseline gap-2">
         <span className="text-sm font-semibold text-dim">{title}</span>
         <span className="font-semibold">{total}</span>
         <span className="ml-auto flex flex-wrap gap-3 text-sm text-dim">
@@ -31,6 +33,9 @@ export function ColumnChart({ title, total, columns, legend = [] }: ColumnChartP
           ))}
         </span>
       </figcaption>
+      <p aria-hidden className="border-b border-dashed border-line pb-px text-right text-xs text-faint">
+        highest {format(most)}
+      </p>
       <ol className="flex h-24 items-end gap-[3px] border-b border-line" aria-label={title}>
         {columns.map((column) => (
           <li

@@ -12,8 +12,13 @@ export type AgentSum = {
   readonly unpriced: number
 }
 
-export function sumByDay(rows: readonly UsageRow[]): DaySum[] {
+export const usageDays = 30
+const dayMs = 86_400_000
+
+/** Every one of the last 30 days, oldest first: a day without work is a gap, not a missing column. */
+export function sumByDay(rows: readonly UsageRow[], now: number): DaySum[] {
   const days = new Map<string, number>()
+  for (let ago = usageDays - 1; ago >= 0; ago -= 1) days.set(new Date(now - ago * dayMs).toISOString().slice(0, 10), 0)
   for (const { day, costUsd } of rows) days.set(day, (days.get(day) ?? 0) + costUsd)
   return [...days].map(([day, costUsd]) => ({ day, costUsd })).toSorted((a, b) => a.day.localeCompare(b.day))
 }

@@ -19,6 +19,7 @@ export function Charts({ iterations }: { iterations: readonly IterationRecord[] 
         <ColumnChart
           title="Cost"
           total={formatUsd(total(iterationCostUsd))}
+          format={formatUsd}
           columns={shown.map((record) => iterationTitle(record, iterationCostUsd(record), formatUsd(record.costUsd)))}
         />
       )}
@@ -26,6 +27,7 @@ export function Charts({ iterations }: { iterations: readonly IterationRecord[] 
         <ColumnChart
           title="Tokens"
           total={formatCount(total(iterationTokens))}
+          format={formatCount}
           legend={[
             { name: 'in', fill: 'bg-accent' },
             { name: 'out', fill: 'bg-ok-fill' },
@@ -42,6 +44,7 @@ export function Charts({ iterations }: { iterations: readonly IterationRecord[] 
       <ColumnChart
         title="Time"
         total={formatDurationShort(total(iterationTime))}
+        format={formatDurationShort}
         columns={shown.map((record) =>
           iterationTitle(record, iterationTime(record), formatDurationShort(iterationTime(record))),
         )}
