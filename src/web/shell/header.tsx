@@ -29,7 +29,9 @@ export function Header({ onSearch }: { onSearch: () => void }) {
         <Kbd>{commandKey}K</Kbd>
         <span className="sr-only">Search and commands</span>
       </button>
-      <ThemeMenu />
+      <span className="max-lg:hidden">
+        <ThemeMenu />
+      </span>
       <PlacesMenu onSearch={onSearch} />
       <NeedsYou />
       <Button kind="primary" onClick={start} aria-label="Start Ralph Mode">
@@ -50,9 +52,10 @@ const HeaderLink = ({ to, children }: { to: '/machines' | '/usage' | '/settings'
   </Link>
 )
 
-/** The same links for narrow screens. */
+/** The same for narrow screens. */
 function PlacesMenu({ onSearch }: { onSearch: () => void }) {
   const navigate = useNavigate()
+  const { entries: themes } = useThemeEntries()
   return (
     <span className="lg:hidden">
       <Menu
@@ -64,6 +67,7 @@ function PlacesMenu({ onSearch }: { onSearch: () => void }) {
           { label: 'Machines', onChoose: () => void navigate({ to: '/machines' }) },
           { label: 'Spend', onChoose: () => void navigate({ to: '/usage' }) },
           { label: 'Settings', onChoose: () => void navigate({ to: '/settings' }) },
+          ...themes,
         ]}
       >
         <MenuIcon aria-hidden className="size-4" />
@@ -90,20 +94,21 @@ function NeedsYou() {
 
 const icons = { system: Monitor, light: Sun, dark: Moon } as const
 
-function ThemeMenu() {
+function useThemeEntries() {
   const [theme, choose] = useTheme()
+  const entries = [
+    { label: 'System theme', icon: <Monitor className="size-3.5" />, onChoose: () => choose('system') },
+    { label: 'Light theme', icon: <Sun className="size-3.5" />, onChoose: () => choose('light') },
+    { label: 'Dark theme', icon: <Moon className="size-3.5" />, onChoose: () => choose('dark') },
+  ]
+  return { theme, entries }
+}
+
+function ThemeMenu() {
+  const { theme, entries } = useThemeEntries()
   const Icon = icons[theme]
   return (
-    <Menu
-      label={`Theme: ${theme}`}
-      kind="ghost"
-      size="icon"
-      entries={[
-        { label: 'System theme', icon: <Monitor className="size-3.5" />, onChoose: () => choose('system') },
-        { label: 'Light', icon: <Sun className="size-3.5" />, onChoose: () => choose('light') },
-        { label: 'Dark', icon: <Moon className="size-3.5" />, onChoose: () => choose('dark') },
-      ]}
-    >
+    <Menu label={`Theme: ${theme}`} kind="ghost" size="icon" entries={entries}>
       <Icon aria-hidden className="size-4" />
     </Menu>
   )

@@ -40,7 +40,13 @@ export function AgentTable({ items, now, stale, selected, onSelect }: AgentTable
             </span>
           </div>
         </div>
-        <div ref={list} role="rowgroup" className="relative" style={{ height: virtual.getTotalSize() }}>
+        {/* Without the line below the last row: the card has one. */}
+        <div
+          ref={list}
+          role="rowgroup"
+          className="relative"
+          style={{ height: Math.max(0, virtual.getTotalSize() - 1) }}
+        >
           {virtual.getVirtualItems().map(({ index, key, start }) => {
             const item = items[index]
             return (
@@ -130,7 +136,7 @@ function AgentTableRow({
               checked={selected}
               onChange={() => onSelect(agent.id)}
               className={classes(
-                'ms-auto size-3.5 shrink-0 accent-accent opacity-0 group-hover:opacity-100 checked:opacity-100 focus-visible:opacity-100',
+                'ms-auto size-3.5 shrink-0 accent-accent opacity-0 group-hover:opacity-100 checked:opacity-100 focus-visible:opacity-100 pointer-coarse:opacity-100',
               )}
             />
           </>
