@@ -80,7 +80,7 @@ function signClaims(claims: object): string {
 const navigate = (
   url: URL,
   headers: Record<string, string>,
-): Promise<{ status: number; cookie: string; code: unknown }> =>
+): Promise<{ status: number; cookie: string; code: unknown; page?: string | undefined }> =>
   new Promise((resolve, reject) => {
     get(url, { headers }, (answer) => {
       let body = ''
@@ -88,7 +88,8 @@ const navigate = (
       answer.on('end', () => {
         const [cookie = ''] = answer.headers['set-cookie']?.[0]?.split(';') ?? []
         const code: unknown = body.startsWith('{') ? JSON.parse(body).code : undefined
-        resolve({ status: answer.statusCode ?? 0, cookie, code })
+        const page = /content="0;url=([^"]*)"/.exec(body)?.[1]
+        resolve({ status: answer.statusCode ?? 0, cookie, code, page })
       })
     }).on('error', reject)
   })
@@ -118,13 +119,13 @@ describe('signing in with an identity provider', () => {
   })
 
   /** Signs in like a browser: follows redirects and keeps cookies. */
-  const signIn = async (tamper: (url: URL) => void = () => {}) => {
+  const signIn = async (tamper: (url: URL) => void = () => {}, headers: Record<string, string> = {}) => {
     const started = await fetch(`${backend.origin}/auth/start`, { redirect: 'manual' })
     const cookie = started.headers.get('set-cookie')?.split(';')[0] ?? ''
     const back = await fetch(started.headers.get('location') ?? '', { redirect: 'manual' })
     const end = new URL(back.headers.get('location') ?? '')
     tamper(end)
-    return navigate(end, { cookie, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' })
+    return navigate(end, { cookie, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', ...headers })
   }
   const me = async (cookie: string) => (await createApiCaller(backend.origin, { cookie })('GET', '/api/me')).body
 
@@ -154,6 +155,12 @@ describe('signing in with an identity provider', () => {
   ])('refuses users %s', async (_, claims) => {
     person = { sub: randomUUID(), ...claims }
     expect(await signIn()).toEqual({ status: 403, cookie: '', code: 'FORBIDDEN' })
+  })
+
+  it('leads a refused browser to the sign-in page, which says why', async () => {
+    person = { sub: 'e', email: 'eve@evil.example', email_verified: true }
+    const refused = { status: 403, cookie: '', page: '/sign-in?refused=FORBIDDEN' }
+    expect(await signIn(undefined, { accept: 'text/html' })).toEqual(refused)
   })
 
   it('refuses a response that was not requested', async () => {
