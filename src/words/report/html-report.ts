@@ -2,7 +2,7 @@ import type { IterationRecord } from '../../contract/progress.ts'
 import { formatHumanDuration } from '../durations.ts'
 import { formatCost, formatDollars } from '../money.ts'
 import { formatTokens } from '../counts.ts'
-import { describeExit } from '../proof-text.ts'
+import { describeDoubt, describeExit } from '../proof-text.ts'
 import { renderBarChart } from './charts.ts'
 import { renderIterations, renderReceipts, renderStepList } from './html-iterations.ts'
 import { html, type HtmlMarkup } from './html.ts'
@@ -58,7 +58,7 @@ function renderHead({ history: { progress, iterations } }: ReportData): HtmlMark
     ...(how === undefined ? [] : [['proof', how] as const]),
     ['last event', stats.updatedAt === undefined ? 'none' : formatMinute(stats.updatedAt)],
   ]
-  const doubt = ralphExit.unchecked === true ? 'unchecked' : ralphExit.unproven === true ? 'unproven' : undefined
+  const doubt = describeDoubt(progress)
   const doubtBadge = doubt === undefined ? html`` : html` <span class="badge so-so">${doubt}</span>`
   return html`<header>
     <p class="name">

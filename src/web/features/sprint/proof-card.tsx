@@ -18,7 +18,11 @@ import { downloadEvidence } from './download.ts'
 type ProofCardProps = { readonly sprint: FleetSprint; readonly record: IterationRecord; readonly mayWrite: boolean }
 
 /** Why Ralph accepted or refused the claim of an iteration: each measure, by the names of the tests. */
-export function ProofCard({ sprint, record, mayWrite }: ProofCardProps) {
+export function ProofCard({ sprint, record: receipt, mayWrite }: ProofCardProps) {
+  const { ralphExit } = sprint.progress
+  // A person may have accepted the claim after its receipt was written.
+  const accepted = ralphExit.iteration === receipt.number ? ralphExit.proof : undefined
+  const record = accepted ? { ...receipt, proof: accepted } : receipt
   const reasons = record.proof ? describeProof(record.proof) : describeClaim(record)
   if (!reasons) return null
   const steps = describeProofSteps(record, sprint.progress)
