@@ -136,7 +136,7 @@ function AgentTableRow({
               checked={selected}
               onChange={() => onSelect(agent.id)}
               className={classes(
-                'ms-auto size-3.5 shrink-0 accent-accent opacity-0 group-hover:opacity-100 checked:opacity-100 focus-visible:opacity-100 pointer-coarse:opacity-100',
+                'ms-auto size-3.5 shrink-0 accent-accent opacity-0 group-hover:opacity-100 checked:opacity-100 focus-visible:opacity-100 pointer-coarse:size-5 pointer-coarse:opacity-100',
               )}
             />
           </>

@@ -55,7 +55,7 @@ function DeliveryItem({
   })
   return (
     <li className="grid grid-cols-[7rem_8rem_minmax(0,1fr)_auto_auto] items-center gap-x-4 gap-y-0.5 px-3.5 py-2 max-md:grid-cols-[minmax(0,1fr)_auto]">
-      <span>
+      <span className="max-md:text-right">
         <Badge tone={tones[status]}>{status}</Badge>
       </span>
       <span className="font-medium max-md:order-first">{eventWords[event]}</span>
@@ -63,11 +63,11 @@ function DeliveryItem({
         {via === 'browser' ? `${to}'s browser` : to}
         {error !== undefined && <span className="block text-sm text-dim">{error}</span>}
       </span>
-      <span className="text-right text-sm text-dim">
+      <span className="text-right text-sm text-dim max-md:text-left">
         {formatAgo(createdAt, now)} · {pluralize(tries, 'try', 'tries')}
         {nextTryAt !== undefined && nextTryAt > now && ` · next in ${formatAge(nextTryAt - now)}`}
       </span>
-      <span className="flex w-16 justify-end">
+      <span className="flex w-16 justify-end max-md:w-auto">
         {status === 'failed' && via === 'webhook' && (
           <Button size="small" disabled={retry.busy} onClick={() => retry.run({ deliveryId })}>
             Retry
