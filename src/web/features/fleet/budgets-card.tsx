@@ -47,24 +47,24 @@ function BudgetRow({ budget, isAdmin, onRemove }: BudgetRowProps) {
   const { id, period, spentUsd, limitUsd, forecastUsd, unpriced, state, hard, resetsAt } = budget
   const subject = subjectText(budget)
   return (
-    <li className="grid grid-cols-[minmax(10rem,22rem)_minmax(0,1fr)_12rem_1.75rem] items-center gap-x-6 gap-y-1.5 px-3.5 py-2 max-md:grid-cols-[minmax(0,1fr)_1.75rem]">
+    <li className="grid grid-cols-[minmax(10rem,24rem)_minmax(0,1fr)_12rem_1.75rem] items-center gap-x-6 gap-y-1.5 px-3.5 py-2 max-md:grid-cols-[minmax(0,1fr)_1.75rem]">
       <span className="min-w-0">
-        <span className="block truncate font-medium">{subject}</span>
+        <span className="flex flex-wrap items-center gap-x-2">
+          <span className="truncate font-medium">{subject}</span>
+          {state === 'spent' && <Badge tone="bad">{hard ? 'Spent: new prompts wait' : 'Spent'}</Badge>}
+          {state === 'near' && <Badge tone="warn">Nearly spent</Badge>}
+          {!hard && <Badge>Warns only</Badge>}
+        </span>
         <span className="block text-sm text-dim">
           Each {period}, resets in {formatAge(Math.max(0, resetsAt - now))}
           {unpriced > 0 && `; ${pluralize(unpriced, 'attempt')} without a price`}
         </span>
       </span>
-      <span className="flex min-w-0 items-center gap-3 max-md:order-last max-md:col-span-2">
-        <UsageBar
-          part={limitUsd === 0 ? 1 : spentUsd / limitUsd}
-          label={`${subject}: spent this ${period}`}
-          className="min-w-12 flex-1"
-        />
-        {state === 'spent' && <Badge tone="bad">{hard ? 'Spent: new prompts wait' : 'Spent'}</Badge>}
-        {state === 'near' && <Badge tone="warn">Nearly spent</Badge>}
-        {!hard && <Badge>Warns only</Badge>}
-      </span>
+      <UsageBar
+        part={limitUsd === 0 ? 1 : spentUsd / limitUsd}
+        label={`${subject}: spent this ${period}`}
+        className="w-full max-md:order-last max-md:col-span-2"
+      />
       <span className="text-right text-sm max-md:order-last max-md:col-span-2 max-md:text-left">
         {formatUsd(spentUsd)} of {formatCap(limitUsd)}
         <span className="block text-dim">forecast {formatUsd(forecastUsd)}</span>
