@@ -43,12 +43,15 @@ export const SprintHeader = ({ sprint, row, actions }: SprintHeaderProps) => (
   </div>
 )
 
-/** The rest of a goal of several lines, on demand. */
+/** More fits in three lines of a phone only in few scripts. */
+const maxHeading = 90
+
+/** What the heading leaves out of a long goal, on demand. */
 const WholeGoal = ({ goal }: { goal: string }) =>
-  goal.includes('\n') && (
+  (goal.includes('\n') || goal.length > maxHeading) && (
     <details className="mb-1 max-w-3xl">
       <summary className="text-sm text-dim">Whole goal</summary>
-      <p className="py-1 break-words whitespace-pre-wrap">{goal.slice(goal.indexOf('\n')).trim()}</p>
+      <p className="py-1 break-words whitespace-pre-wrap">{goal}</p>
     </details>
   )
 
