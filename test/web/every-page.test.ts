@@ -124,13 +124,26 @@ describe('every page', () => {
     await go(sprintPath())
     await see('Refused by “npm test”')
     await page().emulateMedia({ media: 'print' })
-    const printed = await page().evaluate<{ shown: string[]; dark: boolean }>(`(() => {
-      const controls = ['#page > header', 'textarea', 'select', 'input[type=search]']
+    const printed = await page().evaluate<{ shown: string[]; dark: boolean; colours: string }>(`(() => {
+      const controls = ['#page > header', 'textarea', 'select', 'input[type=search]', '[aria-label="Download the evidence"]']
       const isShown = (selector) => [...document.querySelectorAll(selector)].some((each) => each.checkVisibility())
       const [r, g, b] = getComputedStyle(document.querySelector('h1')).color.match(/[0-9.]+/g).map(Number)
-      return { shown: controls.filter(isShown), dark: r + g + b < 300 }
+      const colours = getComputedStyle(document.querySelector('main')).printColorAdjust
+      return { shown: controls.filter(isShown), dark: r + g + b < 300, colours }
     })()`)
-    expect(printed).toEqual({ shown: [], dark: true })
+    expect(printed).toEqual({ shown: [], dark: true, colours: 'exact' })
+    // Rows that were measured on a wide screen do not cover each other on narrow paper.
+    await go('/')
+    await see('the agent crashed 5 times in a row')
+    await page().setViewportSize({ width: 700, height: 900 })
+    const edges = await page().evaluate<
+      number[][]
+    >(`[...document.querySelectorAll('[role=row][data-index]')].map((row) => {
+      const { top, bottom } = row.getBoundingClientRect()
+      return [top, bottom]
+    })`)
+    expect(edges.length).toBeGreaterThan(5)
+    expect(edges.slice(1).map(([top = 0], row) => top >= (edges[row]?.[1] ?? 0) - 1)).not.toContain(false)
   })
 
   it('writes a name from right to left without reordering what stands beside it', async () => {

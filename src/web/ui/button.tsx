@@ -15,7 +15,7 @@ const sizes = { small: 'h-6 px-2 text-sm', medium: 'h-7.5 px-2.5', icon: 'size-7
 export const buttonLook = (kind: ButtonKind = 'plain', size: keyof typeof sizes = 'medium'): string =>
   classes(
     'inline-flex shrink-0 items-center gap-1.5 whitespace-nowrap rounded-md border transition-colors select-none',
-    'disabled:opacity-50 data-disabled:opacity-50 max-sm:min-h-9',
+    'disabled:opacity-50 data-disabled:opacity-50 max-sm:min-h-9 print:hidden',
     looks[kind],
     sizes[size],
   )
