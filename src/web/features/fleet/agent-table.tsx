@@ -28,18 +28,7 @@ export function AgentTable({ items, now, stale, selected, onSelect }: AgentTable
   return (
     <Card className={classes(stale && 'opacity-60')}>
       <div role="table" aria-label="Agents" aria-rowcount={items.length + 1}>
-        <div role="rowgroup" className="max-sm:hidden">
-          <div role="row" className={classes(columns, 'h-9 border-b border-line text-[11.5px] font-medium text-dim')}>
-            {['Agent', 'State', 'Iterations', 'Done when', 'Spend', 'Branch'].map((name) => (
-              <span key={name} role="columnheader" className={hidden[name]}>
-                {name}
-              </span>
-            ))}
-            <span role="columnheader">
-              <span className="sr-only">Actions</span>
-            </span>
-          </div>
-        </div>
+        <TableHead />
         {/* Without the line below the last row: the card has one. */}
         <div
           ref={list}
@@ -79,6 +68,21 @@ export function AgentTable({ items, now, stale, selected, onSelect }: AgentTable
     </Card>
   )
 }
+
+const TableHead = () => (
+  <div role="rowgroup" className="max-sm:hidden">
+    <div role="row" className={classes(columns, 'h-9 border-b border-line text-[11.5px] font-medium text-dim')}>
+      {['Agent', 'State', 'Iterations', 'Done when', 'Spend', 'Branch'].map((name) => (
+        <span key={name} role="columnheader" className={hidden[name]}>
+          {name}
+        </span>
+      ))}
+      <span role="columnheader">
+        <span className="sr-only">Actions</span>
+      </span>
+    </div>
+  </div>
+)
 
 const itemKey = (item: FleetItem | undefined): string | undefined =>
   item?.kind === 'group' ? `group ${item.title}` : item?.row.agent.id
