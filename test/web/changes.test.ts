@@ -92,6 +92,13 @@ it('commits the work of a sprint, hands it on as a patch and a text, and preview
   for (const part of ['Made by ralph report', '<h1>Count to one</h1>', 'diff --git a/counter.txt', '&gt; Write'])
     expect(html).toContain(part)
 
+  // A comment on a file becomes a message to the agent.
+  await page.getByLabel('Comment on counter.txt').fill('Count from two')
+  await page.getByRole('button', { name: 'Comment', exact: true }).click()
+  await page.getByRole('tab', { name: 'Transcript' }).click()
+  const waiting = page.getByRole('list', { name: 'Messages that wait' })
+  await waiting.getByText('Review comment on counter.txt: Count from two').waitFor()
+
   // The preview compares with the files as they are now, with the edits since.
   writeFileSync(join(project, 'counter.txt'), '99\n')
   await page.goto(`${origin}/sprints/${sprintId}?i=1`)

@@ -41,8 +41,12 @@ it('groups a fleet, keeps the view in the URL, acts on many agents, and tries a 
   await page.getByLabel('Group').selectOption('Group by repository')
   await page.getByRole('row', { name: join(project, 'cat') }).waitFor()
 
-  for (const name of ['ant', 'bee', 'cat']) await page.getByLabel(`Select ${name}`).check()
   const bulk = page.getByRole('toolbar', { name: 'Selected agents' })
+  await page.getByLabel('Select ant').check()
+  await bulk.getByRole('button', { name: 'Pause' }).click()
+  await page.getByRole('button', { name: 'Pause 1 agent' }).click()
+  await see('1 agent will pause after its iteration')
+  for (const name of ['ant', 'bee', 'cat']) await page.getByLabel(`Select ${name}`).check()
   await bulk.getByText('3 agents selected').waitFor()
   const issues = await seriousIssues(page)
   await bulk.getByRole('button', { name: 'Stop' }).click()
