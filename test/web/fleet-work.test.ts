@@ -8,7 +8,7 @@ import { createPageAgent, createRepository, createServedPages } from './served-p
 const { serve, open } = createServedPages()
 
 it('groups a fleet, keeps the view in the URL, acts on many agents, and tries a parked sprint now', async () => {
-  const { address, origin, folder, project, api } = await serve()
+  const { origin, folder, project, api } = await serve()
   const control = join(folder, 'limited')
   mkdirSync(control)
   const limited = `command:${process.execPath} ${join(root, 'test/fixtures/agents/limited-agent.mjs')} ${control}`
@@ -30,7 +30,8 @@ it('groups a fleet, keeps the view in the URL, acts on many agents, and tries a 
   await start('ant')
   await start('bee')
 
-  const { page, complaints, see } = await open(address)
+  // The address of the start works for a minute only.
+  const { page, complaints, see } = await open((await api.makeTicket({})).address)
   await see('Count ant')
   await page.getByLabel('Group').selectOption('Group by state')
   expect(new URL(page.url()).searchParams.get('group')).toBe('state')

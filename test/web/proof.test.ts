@@ -32,13 +32,13 @@ printf '%s\\n' '\`\`\`json' '${report}' '\`\`\`'
 }
 
 it('asks about a contested claim with the diff of the test, and a person decides beside the evidence', async () => {
-  const { address, origin, folder, project, api } = await serve()
+  const { origin, folder, project, api } = await serve()
   createWeakenedProject(project)
   const workspace = { kind: 'folder', path: project } as const
   const { id: agentId } = await api.createAgent({ name: 'adder', workspace, program: 'command:/bin/sh agent.sh' })
   const sprintYaml = 'workflow: ralph\ngoal: add\ndone-when: [{run: node --test}]\n'
   const { id: sprintId } = await api.startSprint({ agentId, sprintYaml })
-  const { page, complaints } = await open(address)
+  const { page, complaints } = await open((await api.makeTicket({})).address)
   await page.goto(`${origin}/sprints/${sprintId}`)
   const card = page.getByRole('region', { name: 'Open question' })
   await card.getByText('The claim holds only with what the agent changed in the tests').waitFor({ timeout: 120_000 })

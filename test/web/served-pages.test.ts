@@ -21,7 +21,7 @@ async function look(page: Page, place: string): Promise<string[]> {
 }
 
 it('has no serious accessibility issue, no error and no policy violation on any route or in any dialog', async () => {
-  const { address, origin, folder, project, api } = await serve()
+  const { origin, folder, project, api } = await serve()
   const { program, release } = createPageAgent(folder)
   const agent = await api.createAgent({ name: 'counter', workspace: { kind: 'folder', path: project }, program })
   const { sprintId } = await api.startRalphMode({ agentId: agent.id, taskDescription: 'Count', doneWhen: [] })
@@ -29,7 +29,7 @@ it('has no serious accessibility issue, no error and no policy violation on any 
   await api.makeToken({ name: 'ci', scope: 'read', days: 1 })
   await api.setBudget({ scope: 'fleet', period: 'day', limitUsd: 5, hard: false })
   release(1)
-  const { page, complaints } = await open(address)
+  const { page, complaints } = await open((await api.makeTicket({})).address)
   await page.getByText('asks: Which colour should the counter have?').waitFor()
 
   const sprint = `/sprints/${sprintId}`
