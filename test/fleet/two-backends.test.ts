@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { RunningBackend } from '../../src/cli/serve/running-backend.ts'
+import { readRunningBackend } from '../../src/cli/serve/running-backend.ts'
 import { createTestFolder } from '../support/folder.ts'
 import { testPostgres } from '../support/postgres.ts'
 import { createRalphProcess } from './ralph-process.ts'
@@ -14,8 +14,7 @@ function createReplica(folder: string, DATABASE_URL: string, env: Readonly<Recor
   mkdirSync(folder, { recursive: true })
   const log = join(folder, 'serve.log')
   const ralph = createRalphProcess({ ...process.env, RALPH_HOME: folder, HOME: folder, DATABASE_URL, ...env }, { log })
-  const file = join(folder, 'backend/serve.json')
-  const token = () => (existsSync(file) ? RunningBackend.parse(JSON.parse(readFileSync(file, 'utf8'))).token : '')
+  const token = () => readRunningBackend(join(folder, 'backend'))?.token ?? ''
   return {
     ...ralph,
     token,
@@ -33,6 +32,8 @@ it('lets the commands on the host of each backend work, and after an upgrade on 
   const folder = createTestFolder()
   const url = await (await testPostgres()).makeDatabase()
   const first = createReplica(join(folder, 'first'), url)
+  mkdirSync(join(folder, 'first/backend'))
+  writeFileSync(join(folder, 'first/backend/serve.json'), '{ "cut off')
   await first.start()
   const second = createReplica(join(folder, 'second'), url)
   await second.start()

@@ -57,7 +57,12 @@ export function createLocalClient(origin: string, { ca }: BackendClientOptions, 
 /** What the backend of this data folder has left, or one that was killed. */
 export function readRunningBackend(dataFolder: string): RunningBackend | undefined {
   const text = readTextSyncIfExists(runningBackendFile(dataFolder))
-  return text === undefined ? undefined : RunningBackend.safeParse(JSON.parse(text)).data
+  try {
+    return RunningBackend.parse(JSON.parse(text ?? ''))
+  } catch {
+    // Absent, damaged, or of another version: the next start replaces it.
+    return undefined
+  }
 }
 
 /** The backend that runs on this computer, if there is one. */
