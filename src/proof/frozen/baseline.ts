@@ -126,7 +126,7 @@ async function searchTree(own: OwnGit, tree: string, words: readonly string[]): 
 
 /** Sentences about what a snapshot left out. */
 export const describeOmissions = ({ nested, unreadable, large }: Omit<Snapshot, 'tree'>): string[] => [
-  ...(nested.length === 0 ? [] : [`submodule or nested repository not included: ${few(nested)}`]),
+  ...(nested.length === 0 ? [] : [`nested repository not included: ${few(nested)}`]),
   ...(large.length === 0
     ? []
     : [`not in git and too large, not included: ${few(large)}; checks that need it: \`room: {copy: […]}\``]),

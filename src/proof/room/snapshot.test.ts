@@ -84,7 +84,7 @@ it('works without git, without a commit, and in a worktree', async () => {
   expect(await third.paths((await third.take(worktree)).tree)).toEqual(['.gitignore', 'a.js', 'kept'])
 })
 
-it('names submodules and nested repositories, with and without a commit, and leaves them out', async () => {
+it('takes the files of submodules, and names nested repositories, with and without a commit', async () => {
   const library = createProject({ 'lib.js': 'l' })
   const project = createProject({ 'a.js': 'a' })
   git(project, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', library, 'sub')
@@ -96,8 +96,12 @@ it('names submodules and nested repositories, with and without a commit, and lea
   const { take, paths } = await createStore()
   const { tree, nested } = await take(project)
 
-  expect(nested.toSorted()).toEqual(['nested', 'sub', 'unborn'])
-  expect(await paths(tree)).toEqual(['.gitmodules', 'a.js'])
+  expect(nested.toSorted()).toEqual(['nested', 'unborn'])
+  expect(await paths(tree)).toEqual(['.gitmodules', 'a.js', 'sub/lib.js'])
+  put(project, { 'sub/lib.js': 'changed', 'sub/more.js': 'm' })
+  const later = await take(project)
+  expect(later.tree).not.toBe(tree)
+  expect(await paths(later.tree)).toEqual(['.gitmodules', 'a.js', 'sub/lib.js', 'sub/more.js'])
 })
 
 it('still sees files that were there when an agent makes a repository around them', async () => {

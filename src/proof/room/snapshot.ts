@@ -17,7 +17,7 @@ export type SnapshotRequest = {
 
 export type Snapshot = {
   readonly tree: string
-  /** Folders with a repository of their own; their files are not included. */
+  /** Folders with a repository of their own that are no submodules; their files are not included. */
   readonly nested: readonly string[]
   /** Files that could not be read. */
   readonly unreadable: readonly string[]
@@ -42,9 +42,11 @@ export async function takeSnapshot(own: OwnGit, request: SnapshotRequest): Promi
   ])
   const found = names(listed)
   // A folder with a slash at its end is a repository that git does not look into.
-  const nested = found.filter((path) => path.endsWith('/')).map((path) => path.slice(0, -1))
+  const repositories = found.filter((path) => path.endsWith('/')).map((path) => path.slice(0, -1))
+  const { files: ofSubmodules, nested } = await listSubmodules(own, workTree, repositories)
   const isOurs = (path: string) => request.exclude.some((folder) => path === folder || path.startsWith(`${folder}/`))
-  const listedFiles = [...found.filter((path) => !path.endsWith('/')), ...forced.filter((path) => !isOurs(path))]
+  const ownFiles = [...found.filter((path) => !path.endsWith('/')), ...ofSubmodules]
+  const listedFiles = [...ownFiles, ...forced.filter((path) => !isOurs(path))]
   const copied = await listBelow(own, workTree, request.include ?? [])
   const isCopied = new Set(copied)
   const large = await findLarge(
@@ -58,6 +60,27 @@ export async function takeSnapshot(own: OwnGit, request: SnapshotRequest): Promi
   if (large.size > 0) await own.run({ workTree, index, input: joinNames(large.keys()) }, ...removal)
   const tree = (await own.run({ workTree, index }, 'write-tree')).toString().trim()
   return { tree, nested, unreadable, large: [...large.values()] }
+}
+
+/** The files of submodules that are checked out, and the repositories that are none. */
+async function listSubmodules(own: OwnGit, workTree: string, repositories: readonly string[]) {
+  const text = repositories.length === 0 ? '' : (readTextSyncIfExists(join(workTree, '.gitmodules')) ?? '')
+  const paths = new Set([...text.matchAll(/^\s*path\s*=\s*"?(.+?)"?\s*$/gm)].map(([, path]) => path))
+  const files: string[] = []
+  const nested: string[] = []
+  for (const path of repositories) {
+    if (!paths.has(path)) nested.push(path)
+    else {
+      const listed = await own.run(
+        { workTree: join(workTree, path), index: join(own.folder, 'empty.idx') },
+        ...['ls-files', '-z', '-o', '--exclude-standard'],
+      )
+      const inside = names(listed).map((name) => `${path}/${name}`)
+      files.push(...inside.filter((name) => !name.endsWith('/')))
+      nested.push(...inside.filter((name) => name.endsWith('/')).map((name) => name.slice(0, -1)))
+    }
+  }
+  return { files, nested }
 }
 
 const removal = ['update-index', '--force-remove', '-z', '--stdin']
