@@ -107,3 +107,18 @@ it.each<readonly [string, string, string]>([
   const { scripts, programs } = await findCheckScripts([command], [path, 'calc.py'], read)
   expect([...scripts, ...programs]).toEqual([path])
 })
+
+it('finds the hooks that a loaded module registers', async () => {
+  const files = { 'package.json': manifest('node --import ./register.mjs --test'), 'hooks/text.mjs': '' }
+  const register = "import { register } from 'node:module'\nregister('./hooks/text.mjs', import.meta.url)"
+  expect(await find({ ...files, 'register.mjs': register })).toEqual(['register.mjs', 'hooks/text.mjs'])
+})
+
+it('takes limits that a check reads, and texts whose examples pytest runs, for parts of the check', async () => {
+  const findPrograms = async (files: Readonly<Record<string, string>>, command: string) =>
+    (await findCheckScripts([command], Object.keys(files), (path) => Promise.resolve(files[path]))).programs
+  const gate = { 'scripts/gate.mjs': "readFileSync('quality.json')", 'quality.json': '', 'countries.json': '' }
+  expect(await findPrograms(gate, 'node scripts/gate.mjs')).toEqual(['quality.json'])
+  const texts = { 'pytest.ini': '[pytest]\naddopts = --doctest-glob=docs/*.txt', 'docs/a.txt': '', 'b.txt': '' }
+  expect(await findPrograms(texts, 'pytest')).toEqual(['docs/a.txt'])
+})

@@ -1,4 +1,5 @@
 import { posix } from 'node:path'
+import { globMatcher } from './glob.ts'
 import { pluginsOfOptions } from './test-assets.ts'
 
 type ReadFile = (path: string) => Promise<string | undefined>
@@ -34,7 +35,11 @@ export async function findCheckScripts(
     Promise.all(
       paths.filter((path) => pattern.test(posix.basename(path))).map(async (path) => (await read(path)) ?? ''),
     )
-  const programs = new Set((await readAll(pythonSettings)).flatMap(pluginsOfOptions).filter((path) => known.has(path)))
+  const settings = await readAll(pythonSettings)
+  const programs = new Set([
+    ...settings.flatMap(pluginsOfOptions).filter((path) => known.has(path)),
+    ...listDocTests([...commands, ...settings], paths),
+  ])
   let texts = [...commands, ...(await readAll(runnerSettings))].map(removeSyntaxChecks)
   for (let level = 0; level < depth && texts.length > 0; level++) {
     const next: string[] = []
@@ -44,10 +49,13 @@ export async function findCheckScripts(
       for (const path of pluginsOfOptions(text)) if (known.has(path)) programs.add(path)
       for (const program of startedPrograms(text, known))
         if (judges(program, (await read(program.path)) ?? '', known)) programs.add(program.path)
+      for (const path of namedPaths(text, known)) if (isLimit.test(path)) programs.add(path)
       for (const path of new Set([...preloaded, ...namedPaths(text, known)])) {
         if (found.has(path) || !(preloaded.has(path) || (isScript.test(path) && !isSource(path)))) continue
         found.add(path)
-        next.push((await read(path)) ?? '')
+        const content = (await read(path)) ?? ''
+        next.push(content)
+        for (const hook of listHooks(path, content, known)) found.add(hook)
       }
       for (const file of definitions(text, known)) {
         if (opened.has(`${file} ${text}`)) continue
@@ -129,6 +137,26 @@ function preloadedPaths(text: string, known: ReadonlySet<string>): ReadonlySet<s
   const named = [...text.matchAll(preload)].map(([, paths = '']) => paths.replaceAll('<rootDir>/', ''))
   return new Set(named.flatMap((paths) => namedPaths(paths, known)))
 }
+
+/** Modules that a loaded one registers as hooks of the module loader. */
+const listHooks = (path: string, text: string, known: ReadonlySet<string>): string[] =>
+  [...text.matchAll(/\bregister\(\s*['"`](\.[^'"`]+)['"`]/g)]
+    .map(([, name = '']) => posix.join(posix.dirname(path), name))
+    .filter((name) => known.has(name))
+
+/** Names of data that says how much a check demands. */
+const isLimit =
+  /(?:^|[/_.-])(?:limits?|thresholds?|budgets?|quality|coverage|minimums?|gates?|tolerances?)(?:[_.-][^/]*)?\.(?:jsonc?|ya?ml|toml|ini|txt|csv)$/i
+
+/** Texts whose examples pytest runs, by a pattern of its options. */
+const listDocTests = (texts: readonly string[], paths: readonly string[]): string[] =>
+  paths.filter(
+    globMatcher(
+      texts.flatMap((text) =>
+        [...text.matchAll(/--doctest-glob[=\s]\s*["']?([^\s"',\]]+)/g)].flatMap(([, glob]) => glob ?? []),
+      ),
+    ),
+  )
 
 /** What a makefile includes, also where it is not there yet: then the agent would be the first to write it. */
 const includedPaths = (text: string): string[] =>

@@ -2,7 +2,7 @@ import { posix } from 'node:path'
 import type { FrozenTable, KeyRule } from './frozen-table.ts'
 import { globMatcher, isAnchored } from './glob.ts'
 
-export type FrozenKind = 'test' | 'support' | 'setting' | 'keys' | 'lock' | 'drop' | 'shadow' | 'source'
+export type FrozenKind = 'test' | 'found' | 'support' | 'setting' | 'keys' | 'lock' | 'drop' | 'shadow' | 'source'
 
 /** What the user says in SPRINT.yaml. */
 export type FrozenRules = {
@@ -17,6 +17,8 @@ export type FrozenRules = {
   /** Paths of files whose tests ran at the start, of programs that checks run, and of new files
    *  that would be loaded in place of others, whatever their names are. */
   readonly tests?: readonly string[]
+  /** Paths of sources that only a runner loads, by their names. */
+  readonly found?: readonly string[]
 }
 
 export type Classifier = {
@@ -29,6 +31,8 @@ export type Classifier = {
   readonly dependencies: readonly string[]
   readonly caches: readonly string[]
   readonly isLock: (path: string) => boolean
+  /** Whether a runner takes a file of that name, although code may have it. */
+  readonly isFound: (path: string) => boolean
   /** Whether the user lets the agent change it: then a test counts as source. */
   readonly isReleased: (path: string) => boolean
   /** Whether the user froze it by a pattern of the sprint. */
@@ -66,11 +70,13 @@ export function createClassifier(table: FrozenTable, shape: ProjectShape, rules:
   const matchers = order.map((kind) => [kind, matchFromRoots(active.flatMap((each) => each[kind]))] as const)
   const keyRules = new Map(active.flatMap(({ keys }) => Object.entries(keys)))
   const shadowed = new Set(active.flatMap(({ shadow }) => shadow))
+  const matchFound = matchFromRoots(active.flatMap(({ found }) => found))
   const isReleased = globMatcher(rules.mayChange)
   const isAdded = globMatcher(rules.frozen)
   const scripts = new Set(rules.scripts)
   const helpers = new Set(rules.helpers)
   const tests = new Set(rules.tests)
+  const found = new Set(rules.found)
   const views = (path: string) => [path, ...relativeToRoots(path, roots)]
   const kindByTable = (path: string): FrozenKind => {
     const seen = views(path)
@@ -85,6 +91,7 @@ export function createClassifier(table: FrozenTable, shape: ProjectShape, rules:
       if (kind === 'drop') return kind
       if (isReleased(path)) return kind === 'lock' ? kind : 'source'
       if ((kind === 'source' || kind === 'support') && tests.has(path)) return 'test'
+      if (kind === 'source' && found.has(path)) return 'found'
       if (kind === 'source' && scripts.has(path)) return 'setting'
       if (kind === 'source' && helpers.has(path)) return 'support'
       return isAdded(path) && kind !== 'keys' && kind !== 'setting' ? 'test' : kind
@@ -93,6 +100,7 @@ export function createClassifier(table: FrozenTable, shape: ProjectShape, rules:
     packageRoots,
     dependencies: [...new Set(active.flatMap(({ dependencies }) => dependencies))],
     caches: [...new Set(active.flatMap(({ caches }) => caches))],
+    isFound: (path) => !isReleased(path) && matchFound(views(path)),
     isReleased,
     isFrozenByUser: isAdded,
     isReleasedTest: (path) => isReleased(path) && ['test', 'support'].includes(kindByTable(path)),

@@ -1,9 +1,12 @@
-import { posix } from 'node:path'
+import { join, posix } from 'node:path'
+import { isFile } from '../../platform/files/files.ts'
+import { lazy } from '../../platform/lazy.ts'
 import type { OwnGit, TreeChange, TreeEdit, TreeEntry } from '../room/own-git.ts'
 import type { Classifier, FrozenKind } from './classify.ts'
 import { listChangedModules } from './merge-go-mod.ts'
 import { canHoldTests, exchangeInlineTests } from './inline-tests.ts'
 import { isCode, listImports } from './test-helpers.ts'
+import { limitToOldTests, listScripts } from './old-tests.ts'
 import { freezeNew, listEntries, freezeKeys, restoreEntries, takeDependencies } from './merge-keys.ts'
 
 export type ComposedTrees = {
@@ -25,6 +28,8 @@ export type ComposedTrees = {
   readonly isChanged: boolean
   /** The work itself: what differs and is neither a test nor a setting. */
   readonly readSources: () => Promise<readonly SourceChange[]>
+  /** Changed sources that load a file of the work tree which is not in the claim, because git ignores it. */
+  readonly listIgnoredImports: (project: string) => Promise<readonly string[]>
   /** Whether code of the start that is no test loads the file, or a manifest of the start names it. */
   readonly isLoadedByCode: (path: string) => Promise<boolean>
   /** The claim with other texts in some of its files. */
@@ -88,6 +93,12 @@ export async function composeTrees(own: OwnGit, trees: ClaimTrees, classifier: C
         own,
         changes.filter(({ path }) => !classifier.isReleased(path)),
       ),
+    listIgnoredImports: async (project) => {
+      const known = await own.list(trees.claim)
+      const left = { has: (path: string) => !known.has(path) && isFile(join(project, path)) }
+      const sources = await readSources(own, changes)
+      return sources.filter(({ path, after }) => listImports(path, after, left).length > 0).map(({ path }) => path)
+    },
     isLoadedByCode: (path) => isLoadedByCode(own, trees.baseline, classifier, path),
     replaceIn: (tree, files) => replaceIn(own, tree, files),
   }
@@ -113,12 +124,15 @@ async function exchangeInline(own: OwnGit, changes: readonly Change[], { isRelea
 const maxSources = 500
 
 async function readSources(own: OwnGit, changes: readonly Change[]): Promise<SourceChange[]> {
-  const sources = changes.filter(({ kind }) => kind === 'source').slice(0, maxSources)
+  const sources = changes.filter(({ kind }) => kind === 'source' || kind === 'found').slice(0, maxSources)
   const read = async (entry: TreeEntry | undefined) => (await readText(own, entry)) ?? ''
   return Promise.all(
     sources.map(async ({ path, before, after }) => ({ path, before: await read(before), after: await read(after) })),
   )
 }
+
+/** What a package offers to tests may be empty for all that its own tests say. */
+const isTestKit = /(?:^|[/_-])(?:testing|test[-_]?(?:utils?|helpers?|support|kit)|asserts?|assertions?)(?:\/|\.\w+$)/i
 
 /** More sources than this are not read. */
 const maxUsers = 3000
@@ -134,7 +148,7 @@ async function isLoadedByCode(own: OwnGit, tree: string, { classify }: Classifie
   return users.some(([user], at) => {
     const text = texts[at] ?? ''
     if (isCode.test(user)) return listImports(user, text, known).includes(path)
-    return listEntries(text).some((target) => posix.join(posix.dirname(user), target) === path)
+    return !isTestKit.test(path) && listEntries(text).some((target) => posix.join(posix.dirname(user), target) === path)
   })
 }
 
@@ -201,6 +215,8 @@ function choose(side: Side, { kind, before, after }: Change, merged: MergeResult
       return after
     case 'test':
       return side === 'oldOnNew' ? before : after
+    case 'found':
+      return side === 'newOnNew' ? after : before
     case 'support':
       return side === 'oldOnNew' ? (before ?? after) : after
     case 'source':
@@ -217,6 +233,7 @@ async function mergeManifests(
   const merged = new Map<string, MergeResult>()
   const removed = new Set(changes.filter(({ after }) => after === undefined).map(({ path }) => path))
   const left = changes.some(({ kind }) => kind === 'keys') ? [...(await own.list(claim)).keys()] : []
+  const scripts = lazy(() => readScripts(own, baseline))
   for (const { path, kind, before, after } of changes) {
     const rule = kind === 'keys' ? classifier.keys(path) : undefined
     if (rule === undefined) continue
@@ -238,17 +255,26 @@ async function mergeManifests(
       old === undefined && now !== undefined && (await holdsTests())
         ? freezeNew(path, now, rule, await isFirst())
         : restoreEntries(path, { before: old, after: frozen ?? now }, rule, isGone)
+    const limited = limitToOldTests(path, { before: old, after: restored ?? frozen ?? now }, await scripts())
     const write = async (text: string): Promise<TreeEntry> => ({ mode: '100644', id: await own.writeBlob(text) })
+    const oldText = limited ?? restored
     const frozenEntry = frozen === undefined ? (now === undefined ? before : after) : await write(frozen)
     merged.set(path, {
       frozen: frozenEntry,
-      restored: restored === undefined ? frozenEntry : await write(restored),
+      restored: oldText === undefined ? frozenEntry : await write(oldText),
       old: withDependencies === undefined ? (before ?? after) : await write(withDependencies),
-      isFrozenDifferent: (frozen ?? restored) !== undefined,
+      isFrozenDifferent: (frozen ?? oldText) !== undefined,
       dependenciesDiffer: withDependencies !== undefined || (before === undefined) !== (after === undefined),
     })
   }
   return merged
+}
+
+/** What the packages of the start run. */
+async function readScripts(own: OwnGit, tree: string): Promise<ReadonlySet<string>> {
+  const manifests = [...(await own.list(tree))].filter(([path]) => posix.basename(path) === 'package.json')
+  const texts = await own.readBlobs(manifests.flatMap(([, { mode, id }]) => (mode.startsWith('100') ? [id] : [])))
+  return new Set(texts.flatMap((text) => listScripts(String(text))))
 }
 
 /** Files of the start matched it, and none of the claim does. A star stands for any text, also with slashes. */

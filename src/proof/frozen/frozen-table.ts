@@ -17,6 +17,7 @@ const Ecosystem = z.strictObject({
   roots: Globs,
   marks: z.array(z.string()).min(1),
   test: Globs,
+  found: Globs,
   support: Globs,
   setting: Globs,
   keys: z.record(z.string(), KeyRule).default({}),

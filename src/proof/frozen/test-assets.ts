@@ -49,6 +49,7 @@ export async function findTestAssets(files: ProjectFiles): Promise<string[]> {
     ...(await findSourced(files, tests)),
     ...(await findGoHelpers(files, tests)),
     ...(await findData(files, tests)),
+    ...(await findEmbedded(files, tests)),
     ...(await findLooseTests(files)),
   ]
   return [...new Set(found)].filter((path) => !isTest(path))
@@ -174,6 +175,24 @@ async function findGoHelpers({ paths, read }: ProjectFiles, tests: readonly Test
   for (const [at, path] of sources.entries())
     if (!candidates.has(posix.dirname(path))) for (const used of listModules(texts[at] ?? '')) candidates.delete(used)
   return sources.filter((path) => candidates.has(posix.dirname(path)))
+}
+
+/** Files that only tests embed. */
+async function findEmbedded({ paths, isTest, search }: ProjectFiles, tests: readonly TestText[]): Promise<string[]> {
+  const known = new Set(paths)
+  const embedded = tests
+    .filter(({ path }) => path.endsWith('_test.go'))
+    .flatMap(({ path, text }) =>
+      [...text.matchAll(/^\/\/go:embed[ \t]+(.+)$/gm)].flatMap(([, names = '']) =>
+        names.split(/\s+/).map((name) => posix.join(posix.dirname(path), name.replaceAll('"', ''))),
+      ),
+    )
+  const found: string[] = []
+  for (const path of [...new Set(embedded)].filter((name) => known.has(name)).slice(0, maxSearches)) {
+    const users = (await search([posix.basename(path)])).filter((user) => user.endsWith('.go'))
+    if (users.every(isTest)) found.push(path)
+  }
+  return found
 }
 
 const assertion = /['"](?:node:)?assert(?:\/strict)?['"]|['"](?:chai|expect|should|node:test)['"]/

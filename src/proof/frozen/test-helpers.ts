@@ -95,8 +95,10 @@ function moduleName(path: string): string {
   return name === 'index' || name === '__init__' ? posix.basename(posix.dirname(path)) : name
 }
 
+type KnownPaths = Pick<ReadonlySet<string>, 'has'>
+
 /** Files of the project that a file imports. */
-export function listImports(path: string, text: string, known: ReadonlySet<string>): string[] {
+export function listImports(path: string, text: string, known: KnownPaths): string[] {
   return path.endsWith('.py') ? pythonImports(path, text, known) : nodeImports(path, text, known)
 }
 
@@ -116,7 +118,7 @@ const endings = [
   '/index.mjs',
 ]
 
-function nodeImports(path: string, text: string, known: ReadonlySet<string>): string[] {
+function nodeImports(path: string, text: string, known: KnownPaths): string[] {
   return [...text.matchAll(nodeImport)].flatMap(([, name = '']) => {
     const at = posix.join(posix.dirname(path), name)
     // TypeScript names the file that the build makes.
@@ -125,10 +127,12 @@ function nodeImports(path: string, text: string, known: ReadonlySet<string>): st
   })
 }
 
+const pythonCall = /\b(?:import_module|__import__)\(\s*['"]([\w.]+)['"]/g
 const pythonImport = /^\s*(?:from\s+(\.*)([\w.]*)\s+import\s+([\w ,*()]+)|import\s+([\w.]+))/gm
 
-function pythonImports(path: string, text: string, known: ReadonlySet<string>): string[] {
-  return [...text.matchAll(pythonImport)].flatMap(([, dots = '', module = '', names = '', plain]) => {
+function pythonImports(path: string, text: string, known: KnownPaths): string[] {
+  const called = [...text.matchAll(pythonCall)].map(([, name = '']): (string | undefined)[] => ['', '', '', '', name])
+  return [...text.matchAll(pythonImport), ...called].flatMap(([, dots = '', module = '', names = '', plain]) => {
     const folder = dots === '' ? undefined : posix.join(posix.dirname(path), '../'.repeat(dots.length - 1))
     const target = (plain ?? module).replaceAll('.', '/')
     const inside = names.split(/[\s,()]+/).filter((name) => name !== '' && name !== '*')
