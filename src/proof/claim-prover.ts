@@ -18,6 +18,7 @@ import { openProof, type Proof as OpenProof } from './claim/open-proof.ts'
 import { checkName, recordCheck, recordLater, type Recorder } from './claim/record-check.ts'
 import { forgetRest, rememberRest, takeUserEdits } from './claim/user-edits.ts'
 import type { Confine } from './room/confine.ts'
+import type { KeptFile } from './room/room.ts'
 
 export type ProverOptions = {
   /** Ralph's own folder of the sprint, not readable to agents. */
@@ -201,7 +202,7 @@ async function proveRecorded(
   const { mayChange, seal, isSealed, redact } = options
   const { proof: result, checks } = await proveClaim({
     opened: proof,
-    place,
+    place: { ...place, kept: joinKept(recorded) },
     checks: recorded,
     mayChange,
     seal,
@@ -212,6 +213,10 @@ async function proveRecorded(
   })
   return { proof: result, results: listResults(request.checks, checks, result, redact) }
 }
+
+const joinKept = (recorded: readonly RecordedCheck[]): KeptFile[] => [
+  ...new Map(recorded.flatMap(({ record }) => record.kept ?? []).map((file) => [file.path, file])).values(),
+]
 
 /** Every check has a result, also where the proof ended before it ran. */
 function listResults(

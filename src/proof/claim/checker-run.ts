@@ -11,8 +11,11 @@ const maxNamed = 20
 /** The time that such runs may always take. In a longer suite, those of a few tests together take a part of its time. */
 const leastMs = 8000
 const namedPart = 0.3
-/** Runs of all tests together take little more than one does. */
-const fullPart = 1.3
+/** On a busy machine even a short suite takes seconds. */
+const shortPart = 4
+/** One run takes little more than that of all tests did. */
+const fullPart = 2
+const maxConfirmations = 3
 
 /**
  * A changed file that made red tests green although it only judges others: with its functions of the start emptied, every test
@@ -28,18 +31,20 @@ export async function findChangedChecker(session: Session, old: readonly JudgedC
   for (const judged of old.filter(({ record, check }) => record.place === 'room' && check.heldOut === undefined)) {
     const named = listFixed(judged)
     if (named.length === 0) continue
-    let leftMs = Math.max(leastMs, namedPart * judged.ended.durationMs)
-    let fullMs = Math.max(leastMs, fullPart * judged.ended.durationMs)
+    const suiteMs = judged.ended.durationMs
+    let leftMs = Math.max(leastMs, (suiteMs < leastMs ? shortPart : namedPart) * suiteMs)
+    const timeoutMs = Math.max(leastMs, fullPart * suiteMs)
+    let confirmations = 0
     for (const { path, before, hollow } of smallestFirst) {
-      if (leftMs <= 0) break
-      const first = await runWith(session, judged, { path, text: hollow, only: named, timeoutMs: leftMs })
+      if (leftMs <= 0 || confirmations === maxConfirmations) break
+      const first = await runWith(session, judged, { path, text: hollow, only: named, timeoutMs })
       leftMs -= first.durationMs
-      if (!allPass(first, named) || leftMs <= 0 || (await session.claim.isLoadedByCode(path))) continue
-      const reverted = await runWith(session, judged, { path, text: before, only: named, timeoutMs: leftMs })
-      leftMs -= reverted.durationMs
-      if (reverted.killed !== undefined || allPass(reverted, named) || fullMs <= 0) continue
-      const full = await runWith(session, judged, { path, text: hollow, timeoutMs: fullMs })
-      fullMs -= full.durationMs
+      if (!allPass(first, named) || (await session.claim.isLoadedByCode(path))) continue
+      // Few files come this far, so no limit of time lets one through.
+      confirmations++
+      const reverted = await runWith(session, judged, { path, text: before, only: named, timeoutMs })
+      if (reverted.killed !== undefined || allPass(reverted, named)) continue
+      const full = await runWith(session, judged, { path, text: hollow, timeoutMs })
       if (allPass(full, listPassed(judged))) return path
     }
   }

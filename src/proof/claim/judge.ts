@@ -97,8 +97,9 @@ export function findDifference(
     return `${codes[0]} in the work tree, ${codes[1]} in the room`
   if (!inPlace.run || !inRoom.run) return undefined
   const counts = [inPlace.run, inRoom.run].map((run) => listPassed(run, flaky).length)
-  if (counts[0] === counts[1]) return undefined
-  return `${counts[0]} tests pass in the work tree, ${counts[1]} in the room`
+  if (counts[0] !== counts[1]) return `${counts[0]} tests pass in the work tree, ${counts[1]} in the room`
+  const named = [inPlace.run, inRoom.run].map(({ tests }) => tests.filter(({ outside }) => outside !== true).length)
+  return named[0] === named[1] ? undefined : `${named[0]} tests run in the work tree, ${named[1]} in the room`
 }
 
 /** The room lacks nothing: all tests of the work tree are there, and more of them pass, or it opens the network and is green. */

@@ -16,15 +16,17 @@ import {
 } from '../frozen/baseline.ts'
 import type { Classifier } from '../frozen/classify.ts'
 import { composeTrees, type ComposedTrees } from '../frozen/compose.ts'
+import { listFoundFiles } from '../frozen/found-files.ts'
 import { findTwins } from '../frozen/twins.ts'
 import { openEnclosure } from '../room/bubblewrap.ts'
 import { loadDependencies, recordDependencies, saveDependencies, type DependencyPlaces } from '../room/dependencies.ts'
 import type { Confine } from '../room/confine.ts'
 import type { Enclosure } from '../room/enclosure.ts'
 import { prepareDependencies, type DependencyPlan } from '../room/install.ts'
-import { openOwnGit } from '../room/own-git.ts'
-import { openRoom, type Room } from '../room/room.ts'
+import { openOwnGit, type OwnGit, type TreeChange } from '../room/own-git.ts'
+import { openRoom, type KeptFile, type Room } from '../room/room.ts'
 import { takeSnapshot, type SnapshotRequest } from '../room/snapshot.ts'
+import { keepFiles, listChangedKept } from './kept-files.ts'
 
 export type ProofOptions = {
   /** `$RALPH_HOME/state/<uuid>`, not readable to agents. */
@@ -62,6 +64,10 @@ export type Proof = {
    * Records the work tree and composes the trees to run. No agent may be running. `named`: files whose tests ran at the start.
    */
   readonly claim: (named?: readonly string[]) => Promise<Claim>
+  /** Stores ignored files of the work tree as they are now. */
+  readonly keep: (paths: readonly string[]) => Promise<readonly KeptFile[]>
+  /** Those of them that differ in the work tree. */
+  readonly listChangedKept: (kept: readonly KeptFile[]) => Promise<readonly string[]>
   /** Where installed packages come from for runs of a claim. */
   readonly dependencies: (claim: Claim, install: InstallOptions) => Promise<DependencyPlan>
 }
@@ -99,11 +105,15 @@ export async function openProof(options: ProofOptions): Promise<Proof> {
       const touched = changes.map(({ path }) => path).filter((path) => named.includes(path))
       const known = [...(baseline.rules.tests ?? []), ...(await findTestFiles(own, baseline, touched))]
       const twins = await findTwins(own, baseline.paths, changes, frozenAtStart(baseline, known))
-      const tests = [...known, ...twins]
-      const classifier = claimClassifier({ ...baseline, rules: { ...baseline.rules, tests } }, changes)
+      const rules = { ...baseline.rules, tests: [...known, ...twins] }
+      const withoutFound = claimClassifier({ ...baseline, rules }, changes)
+      const found = await findFound(own, { baseline, tree, changes, classifier: withoutFound })
+      const classifier = claimClassifier({ ...baseline, rules: { ...rules, found } }, changes)
       const trees = await composeTrees(own, { baseline: baseline.tree, claim: tree, changes }, classifier)
       return { ...trees, tree, classifier, notes: describeOmissions(omitted) }
     },
+    keep: (paths) => keepFiles(own, project, paths),
+    listChangedKept: (kept) => listChangedKept(own, project, kept),
     dependencies: ({ newOnNew, dependenciesChanged, classifier }, { install, timeoutMs, isNetworkOpen = false }) =>
       prepareDependencies({
         own,
@@ -121,6 +131,22 @@ export async function openProof(options: ProofOptions): Promise<Proof> {
         cache: join(state, 'packages'),
       }),
   }
+}
+
+type Comparison = {
+  readonly baseline: Baseline
+  readonly tree: string
+  readonly changes: readonly TreeChange[]
+  readonly classifier: Classifier
+}
+
+/** Changed files that only a runner loads. */
+async function findFound(own: OwnGit, { baseline, tree, changes, classifier }: Comparison): Promise<string[]> {
+  const { classify, isFound } = classifier
+  if (!changes.some(({ path }) => isFound(path))) return []
+  const [before, after] = await Promise.all([own.list(baseline.tree), own.list(tree)])
+  const isFrozen = (path: string) => ['test', 'support', 'setting'].includes(classify(path))
+  return listFoundFiles(own, { before, after, changes, isFound, isFrozen })
 }
 
 /** Describes the installed packages of the start. */

@@ -40,7 +40,7 @@ describe('a claim', () => {
       put(project, { 'lib.js': "module.exports = require('./inner/fix.js')\n", 'inner/fix.js': added })
       git(join(project, 'inner'), 'init', '-q')
     })
-    const omitted = 'submodule or nested repository not included: inner'
+    const omitted = 'nested repository not included: inner'
     expect(proof).toMatchObject({ verdict: 'refused', reasons: expect.arrayContaining([omitted]) })
     expect(proof.prompt).toContain(`What the checks could not see:\n- ${omitted}`)
   })
@@ -99,7 +99,7 @@ describe('a claim', () => {
       verdict: 'unproven',
       isForPeople: true,
       reasons: [
-        'The work looks for the program that tests it, for a moment near now, or for notes of its last run: lib.js:1',
+        'The work looks for the program that tests it, for a moment near now, for notes of its last run, or for files that git ignores: lib.js:1',
       ],
     })
     expect(proof.prompt).not.toContain('lib.js')
@@ -315,20 +315,20 @@ describe('a check with a nonce', () => {
 })
 
 describe('at the baseline', () => {
-  const files = { ...red, '.gitignore': '.env\n', '.env': 'x' }
-  const check = createCheck('test -f .env && node --test')
+  const files = { ...red, '.gitignore': 'tool.bin\n', 'tool.bin': 'x' }
+  const check = createCheck('test -f tool.bin && node --test')
 
   it('a check that lacks something in the room runs in the work tree, and the result says so', async () => {
     const { recorded, proof } = await claimAfter({ ...files, 'lib.js': green['lib.js'] ?? '' }, () => {}, { check })
     expect(recorded.notes).toHaveLength(1)
-    expect(recorded.notes[0]).toContain('room: {copy: [.env]}')
+    expect(recorded.notes[0]).toContain('room: {copy: [tool.bin]}')
     expect(proof).toMatchObject({ room: 'in-place', labels: expect.arrayContaining([proofLabels.inPlace]) })
   })
 
   it('what the copy needs can be named', async () => {
     const { recorded, proof } = await claimAfter(files, (project) => put(project, fix), {
       check,
-      options: { room: { copy: ['.env'] } },
+      options: { room: { copy: ['tool.bin'] } },
     })
     expect([recorded.notes, proof.verdict]).toEqual([[], 'proved'])
   })

@@ -47,19 +47,39 @@ export async function proveClaim(request: ProveRequest): Promise<ProvedClaim> {
   const conclude = (verdict: Proof['verdict'], more: Conclusion = {}): Promise<ProvedClaim> =>
     describe(session, { verdict, now, ...more })
   const red = now.filter(({ judged }) => judged.problem !== undefined)
-  if (red.length > 0) return conclude(red.every(({ judged }) => isFlaky(judged)) ? 'flaky' : 'refused')
+  if (red.length > 0) {
+    const kept = await request.opened.listChangedKept(request.place.kept ?? [])
+    if (kept.length > 0)
+      return conclude('contested', { reason: `Not in git, and not as at the start: ${kept.join(', ')}` })
+    return conclude(red.every(({ judged }) => isFlaky(judged)) ? 'flaky' : 'refused')
+  }
   const old = claim.oldOnNew === claim.newOnNew ? now : await runOldTests(session, now)
   const lost = old.filter(({ judged }) => judged.problem !== undefined)
   if (lost.length > 0)
     return conclude(lost.every(({ judged }) => isFlaky(judged)) ? 'flaky' : 'contested', { old, lost })
+  if (now.some(({ record }) => record.place === 'in-place') && (await hasRewrittenTests(claim)))
+    return conclude('contested', {
+      reason: 'The check runs in the work tree itself, and what it is made of was changed there',
+    })
   const found = old.some(isFixed) ? await findChecker(session, old) : await findRedFirst(session, now, old)
   if (found.verdict) return conclude(found.verdict, found)
   const left = [...now, ...old].flatMap(({ ended }) => ended.left ?? [])
   // Held-out checks run in the same room: code that recognises it passes them too.
-  const knowledge = await findRunnerKnowledge(claim, left)
+  const ignored = await claim.listIgnoredImports(request.place.project)
+  const knowledge = [...(await findRunnerKnowledge(claim, left)), ...ignored]
   if (knowledge.length > 0) return conclude('unproven', { ...found, knowledge })
   const seal = await testSeal(session, now)
   return conclude(seal?.isBroken ? 'unproven' : 'proved', { ...found, ...(seal && { seal }) })
+}
+
+/** Tests and settings of the start were changed or deleted: where a check has no room, nothing else puts them back. */
+async function hasRewrittenTests({ frozenChanges }: Claim): Promise<boolean> {
+  for (const { kind, change, readDiff } of frozenChanges) {
+    const isTest = kind === 'test' || kind === 'support' || kind === 'found'
+    if (!isTest || change === 'deleted') return true
+    if (change === 'changed' && /^-(?!--)/m.test(await readDiff())) return true
+  }
+  return false
 }
 
 /** Files that runners named at the start: tests, also where no pattern knows their names. */
@@ -99,6 +119,8 @@ type Conclusion = {
   readonly seal?: Seal
   /** Lines that look for a test runner. */
   readonly knowledge?: readonly string[]
+  /** Why it is contested, unless tests of the start are lost. */
+  readonly reason?: string
   /** A changed file that only judges others. */
   readonly checker?: string
 }
@@ -164,13 +186,16 @@ const installTimeoutMs = 600_000
 
 function contestPackages(request: ProveRequest, claim: Claim, reason: string): Promise<ProvedClaim> {
   const session: Session = { ...request, claim, dependencies: [] }
-  return describe(session, { verdict: 'contested', now: [], packages: reason })
+  return describe(session, {
+    verdict: 'contested',
+    now: [],
+    reason: `The installed packages are not those of the start: ${reason}`,
+  })
 }
 
 export type Finding = Conclusion & {
   readonly verdict: Proof['verdict']
   readonly now: readonly JudgedCheck[]
-  readonly packages?: string
 }
 
 async function describe(session: Session, finding: Finding): Promise<ProvedClaim> {

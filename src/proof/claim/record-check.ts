@@ -3,6 +3,7 @@ import { RalphError } from '../../contract/errors.ts'
 import type { Check } from '../../contract/check.ts'
 import { isFile, listTree } from '../../platform/files/files.ts'
 import { findVolatileNames } from '../tests/volatile-names.ts'
+import { chooseKept } from './kept-files.ts'
 import { findDifference, findFlips, isRicher, judgeRun } from './judge.ts'
 import type { Proof as OpenProof } from './open-proof.ts'
 import { proposeNetwork, proposeRoom } from './propose-room.ts'
@@ -29,6 +30,8 @@ export async function recordCheck(recorder: Recorder, check: Check): Promise<Rec
   const difference = findDifference(inPlace, inRoom, flaky)
   if (difference !== undefined && !isRicher(inPlace, inRoom, isOpen)) {
     const gap = { omitted: await listOmitted(proof, place), output: inRoom.output }
+    const completed = await completeRoom(recorder, check, { inPlace, ...gap })
+    if (completed) return completed
     const note = `${checkName(check)} says something else in a clean copy (${difference}): it runs in the work tree, and the result says so. ${proposeRoom(gap)}`
     return { record: toRecord(check, inPlace, 'in-place'), ended: inPlace, note }
   }
@@ -36,6 +39,27 @@ export async function recordCheck(recorder: Recorder, check: Check): Promise<Rec
   if (flaky.size === 0) return { record, ended: inRoom, ...(!isOpen && adviseNetwork(check, inRoom, false)) }
   const note = `flaky before any change, so it proves nothing: ${[...flaky].slice(0, 5).join(', ')}`
   return { record: { ...record, flaky: [...flaky] }, ended: inRoom, note }
+}
+
+/** Adds the ignored data of the work tree to the room; undefined: the check says something else there still. */
+async function completeRoom(
+  recorder: Recorder,
+  check: Check,
+  {
+    inPlace,
+    omitted,
+    output,
+  }: { readonly inPlace: CheckRun; readonly omitted: readonly string[]; readonly output: string },
+): Promise<RecordedRun | undefined> {
+  const { proof, place } = recorder
+  const paths = chooseKept(place.project, omitted, output)
+  if (paths.length === 0) return undefined
+  const kept = await proof.keep(paths)
+  const ended = await runOnBaseline({ ...recorder, place: { ...place, kept } }, check)
+  if (findDifference(inPlace, ended) !== undefined) return undefined
+  const names = paths.length <= 5 ? paths.join(', ') : `${paths.slice(0, 5).join(', ')} and ${paths.length - 5} more`
+  const note = `not in git: ${names}. ${checkName(check)} gets them as they are now; \`room: {copy: […]}\` takes them from the work tree`
+  return { record: { ...toRecord(check, ended, 'room', inPlace), kept: [...kept] }, ended, note }
 }
 
 function adviseNetwork(check: Check, { exitCode, output }: CheckRun, isOff: boolean): { readonly note?: string } {

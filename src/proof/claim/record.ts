@@ -14,6 +14,8 @@ const CheckRecord = z.object({
   run: TestRun.optional(),
   /** Names of tests that change with every run, in their normal form. */
   volatile: z.array(z.string()),
+  /** Ignored files that the room has as they were at the start. */
+  kept: z.array(z.object({ path: z.string(), entry: z.object({ mode: z.string(), id: z.string() }) })).optional(),
   /** Ids of tests that were red in one run of the start and green in another: they prove nothing. */
   flaky: z.array(z.string()).optional(),
 })

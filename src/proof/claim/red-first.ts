@@ -165,5 +165,7 @@ function findRed(
   const red = failed.filter((test) => test.outside === undefined && candidateIds.has(testId(test))).map(testId)
   if (red.length > 0) return { tests: red, isWeak: false }
   const cannotLoad = failed.some(({ outside, file }) => outside && (file === undefined || files.has(file)))
-  return cannotLoad ? { tests: [], isWeak: true } : undefined
+  // What runs before them may fail without the change.
+  const noneRan = exitCode !== 0 && !run.tests.some((test) => candidateIds.has(testId(test)))
+  return cannotLoad || noneRan ? { tests: [], isWeak: true } : undefined
 }

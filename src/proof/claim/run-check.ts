@@ -17,7 +17,7 @@ import { buildCommandEnv } from '../../agents/supervise/environment.ts'
 import { runCaptured, type CapturedJob } from '../../platform/processes/captured-process.ts'
 import type { Confine } from '../room/confine.ts'
 import { roomEnvironment } from '../room/environment.ts'
-import type { DependencyMount, Room } from '../room/room.ts'
+import type { DependencyMount, KeptFile, Room } from '../room/room.ts'
 import { keepReporters, prepareReporters, reportsFolder, writeReporters } from '../tests/prepare-reporters.ts'
 import { readTestRun } from '../tests/read-test-run.ts'
 
@@ -39,6 +39,8 @@ export type CheckPlace = {
   readonly heldOut: string
   /** Marks the processes of checks, so that those of a run that was killed can be found. */
   readonly mark: string
+  /** Files of the start that git ignores and checks read: each room has them. */
+  readonly kept?: readonly KeptFile[]
   /** `room` of the sprint. */
   readonly settings: CheckRoom | undefined
   /** The cell of the sprint, for checks in the work tree. */
@@ -105,6 +107,7 @@ async function runInRoom(
     variables: prepared.env,
     dependencies,
     heldOut: await listHeldOut(check, place.heldOut),
+    ...(place.kept && { kept: place.kept }),
     readable: [join(real, 'reporters')],
     writable: [reportsFolder(real)],
     signal,

@@ -4,6 +4,9 @@ import { findRunnerKnowledge } from './runner-knowledge.ts'
 const findIn = (path: string, after: string) =>
   findRunnerKnowledge({ readSources: async () => [{ path, before: '', after }] }, [])
 
+/** The day after tomorrow. */
+const near = new Date(Date.now() + 2 * 24 * 60 * 60 * 1000).toISOString().slice(0, 10)
+
 it.each<readonly [string, string]>([
   ['a.js', "existsSync(new URL('../.claude', import.meta.url))"],
   ['a.js', 'readdirSync(`${root}/.claude/sprints`)'],
@@ -22,6 +25,11 @@ it.each<readonly [string, string]>([
   ['a.go', 'if strings.HasPrefix(home, "/tmp") {'],
   ['a.js', "const log = execSync('git log --format=%s')"],
   ['a.py', "subprocess.run(['git', 'rev-list', '--count', 'HEAD'])"],
+  ['a.js', `if (Date.now() < Date.parse('${near}T10:00Z')) {`],
+  ['a.js', `new Date() < new Date(${near.replaceAll('-', ', ')}, 10, 0)`],
+  ['a.py', `right = datetime.now() < datetime(${near.replaceAll('-', ', ')})`],
+  ['a.json', `{ "until": "${near}T10:00:00Z" }`],
+  ['a.js', "appendFileSync('/dev/shm/count', '.')"],
 ])('finds what recognises the room: %s %s', async (path, line) => {
   expect(await findIn(path, `\n${line}\n`)).toEqual([`${path}:2`])
 })
@@ -39,6 +47,10 @@ it.each<readonly [string, string]>([
   ['a.js', "execSync('git status --porcelain')"],
   ['a.py', 'name = f"{os.getpid()}.lock"'],
   ['a.py', 'def read() -> int: return os.getpid()'],
+  ['a.js', `const release = { version: '1.0.1', released: '${near}' }`],
+  ['a.js', "if (now < new Date('2020-01-01')) throw new Error('the clock is wrong')"],
+  ['a.json', '{ "generated": "2020-01-01T10:00:00Z" }'],
+  ['a.json', `{ "released": "${near}" }`],
 ])('lets honest code be: %s %s', async (path, line) => {
   expect(await findIn(path, `\n${line}\n`)).toEqual([])
 })

@@ -15,6 +15,7 @@ const signs: readonly RegExp[] = [
   /['"`](?:[^'"`]*\/)?\.claude(?=[/'"`])|\bnetworkInterfaces\(|\bif_nameindex\(|\bnet\.Interfaces\(/,
   /\b(?:process\.pid|[gG]etpid\(\)|process::id\(\))\s*[<>]|(?<![=-])[<>]=?\s*(?:process\.pid|os\.[gG]etpid\(\)|(?:std::)?process::id\(\))/,
   /(?:[sS]tarts_?[wW]ith|HasPrefix|includes)\([^)]*['"`]\/tmp\b|==\s*['"`]\/tmp\b|['"`]\/tmp\/\./,
+  /['"`]\/(?:dev\/shm|var\/tmp|run\/user)\b/,
   /['"`]git (?:log|rev-list|reflog)\b|['"`]git['"`],\s*\[?['"`](?:log|rev-list|reflog)['"`]/,
 ]
 
@@ -26,6 +27,29 @@ const namesAMoment = (line: string): boolean =>
     const at = number.length === 10 ? Number(number) * 1000 : Number(number)
     return Math.abs(at - Date.now()) < 30 * days
   })
+
+/** A date of these weeks in one line with a clock. */
+const comparesDate = (line: string): boolean =>
+  /\b(?:Date|now|today|time|datetime|date)\b/i.test(line) &&
+  [...line.matchAll(/\b(20\d\d)(?:-|,\s*)(\d{1,2})(?:-|,\s*)(\d{1,2})/g)].some(([text, year, month, day]) => {
+    // The months of JavaScript begin with 0.
+    const months = text.includes('-') ? [1] : [0, 1]
+    return months.some((first) => {
+      const at = Date.UTC(Number(year), Number(month) - first, Number(day))
+      return Math.abs(at - Date.now()) < 30 * days
+    })
+  })
+
+/** A moment of the next weeks in data: those of generators lie in the past. */
+const namesFuture = (line: string): boolean =>
+  line.length < 1000 &&
+  [...line.matchAll(/\b20\d\d-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?Z?/g)].some(([text]) => {
+    const ahead = Date.parse(text.replace(' ', 'T')) - Date.now()
+    return ahead > 0 && ahead < 30 * days
+  })
+
+const listLines = (path: string, text: string, matches: (line: string) => boolean): string[] =>
+  text.split('\n').flatMap((line, at) => (matches(line) ? [`${path}:${at + 1}`] : []))
 
 /** Names as code has them: in quotes, or as the last part of a path. */
 const namesFile = (line: string, names: readonly string[]): boolean =>
@@ -42,15 +66,14 @@ export async function findRunnerKnowledge(
   const kept = left.filter((name) => name.length > 2)
   return (await readSources()).flatMap(({ path, before, after }) => {
     const language = codeLanguage(path)
-    if (language === undefined) return []
     const known = new Set(before.split('\n').map((line) => line.trim()))
-    return maskCode(after, language, 'comments')
-      .split('\n')
-      .flatMap((line, at) =>
+    if (language === undefined) return listLines(path, after, (line) => !known.has(line.trim()) && namesFuture(line))
+    return listLines(
+      path,
+      maskCode(after, language, 'comments'),
+      (line) =>
         !known.has(line.trim()) &&
-        (signs.some((sign) => sign.test(line)) || namesAMoment(line) || namesFile(line, kept))
-          ? [`${path}:${at + 1}`]
-          : [],
-      )
+        (signs.some((sign) => sign.test(line)) || namesAMoment(line) || comparesDate(line) || namesFile(line, kept)),
+    )
   })
 }

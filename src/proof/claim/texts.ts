@@ -17,7 +17,7 @@ export function describeProof(finding: Finding, claim: Claim): { readonly reason
 }
 
 function listReasons(finding: Finding, claim: Claim): string[] {
-  const { verdict, now, lost = [], packages, redBefore, old = now } = finding
+  const { verdict, now, lost = [], redBefore, old = now } = finding
   switch (verdict) {
     case 'proved':
       return redBefore ? [describeRedBefore(redBefore.tests)] : [describeFixed(old)]
@@ -29,14 +29,14 @@ function listReasons(finding: Finding, claim: Claim): string[] {
         return [`The tests pass even if ${finding.checker} does nothing, so it looks like a part of the tests.`]
       if (finding.knowledge)
         return [
-          `The work looks for the program that tests it, for a moment near now, or for notes of its last run: ${few(finding.knowledge)}`,
+          `The work looks for the program that tests it, for a moment near now, for notes of its last run, or for files that git ignores: ${few(finding.knowledge)}`,
         ]
       if (finding.seal) return describeSurvivors(finding.seal)
       return [claim.isChanged ? nothingNewCanFail : 'No file has changed since the sprint began.']
     case 'contested':
-      return packages === undefined
+      return finding.reason === undefined
         ? [`With the tests of the start: ${lost.map(describeRed).join('; ')}`, ...describeFrozen(claim)]
-        : [`The installed packages are not those of the start: ${packages}`]
+        : [finding.reason]
     case 'flaky':
       return [
         `Red, and passed when run again: ${few([...now, ...old].flatMap(({ judged }) => judged.tests?.flaky ?? []))}`,

@@ -17,7 +17,7 @@ import { createLink } from '../../platform/files/links.ts'
 import { removeLayers } from './bubblewrap.ts'
 import type { CommandResult, Enclosure, RoomMount } from './enclosure.ts'
 import { roomEnvironment } from './environment.ts'
-import type { OwnGit, TreeEdit } from './own-git.ts'
+import type { OwnGit, TreeEdit, TreeEntry } from './own-git.ts'
 import { writeRoomGit } from './room-git.ts'
 
 export type RoomOptions = {
@@ -40,6 +40,9 @@ export type DependencyMount = {
   readonly without: readonly string[]
 }
 
+/** A file outside of every tree, in the own git folder. */
+export type KeptFile = { readonly path: string; readonly entry: TreeEntry }
+
 export type RoomJob = {
   /** A tree of the own git folder. */
   readonly tree: string
@@ -53,6 +56,8 @@ export type RoomJob = {
   readonly dependencies?: readonly DependencyMount[]
   /** Files and folders outside the project that are laid into the room for this run only. */
   readonly heldOut?: readonly { readonly from: string; readonly at: string }[]
+  /** Files that git ignores, as they were at the start: they replace what the tree has there. */
+  readonly kept?: readonly KeptFile[]
   /** Folders for the results of a reporter, seen at the same path. */
   readonly writable?: readonly string[]
   readonly readable?: readonly string[]
@@ -128,7 +133,7 @@ async function runInRoom(place: Place, job: RoomJob, discard: (scratch: string) 
   const began = performance.now()
   const { own, enclosure, folder, master } = place
   await refuseFullDisk(folder)
-  const tree = await clearMountPoints(own, job)
+  const tree = await own.edit(await clearMountPoints(own, job), job.kept ?? [])
   await follow(own, master, tree)
   const scratch = join(folder, 'runs', randomUUID())
   try {
@@ -227,8 +232,11 @@ const environment = (place: Place, job: RoomJob, where: { readonly home: string;
 })
 
 /** An agent that commits a file or a link where something will be mounted must not decide where that ends up. */
-async function clearMountPoints(own: OwnGit, { tree, dependencies = [], heldOut = [] }: RoomJob): Promise<string> {
-  const points = [...dependencies, ...heldOut].map(({ at }) => relative(at))
+async function clearMountPoints(
+  own: OwnGit,
+  { tree, dependencies = [], heldOut = [], kept = [] }: RoomJob,
+): Promise<string> {
+  const points = [...[...dependencies, ...heldOut].map(({ at }) => relative(at)), ...kept.map(({ path }) => path)]
   if (points.length === 0) return tree
   const ways = points.flatMap((at) => at.split('/').map((_, n, parts) => parts.slice(0, n + 1).join('/')))
   const listed = (await own.run({}, 'ls-tree', '-z', '--full-tree', tree, '--', ...new Set(ways)))
