@@ -11,6 +11,16 @@ import {
   settingsUnittestMore,
   settingsWorkspacesMore,
 } from './settings-more.mjs'
+import {
+  besideGo,
+  besideKnowledge,
+  besideMake,
+  besideNode,
+  besidePython,
+  besideRust,
+  besideTime,
+  besideWorkspaces,
+} from './runs-beside.mjs'
 import { settingsGo, settingsMake, settingsRust } from './settings-others.mjs'
 import { settingsPytest, settingsUnittest } from './settings-python.mjs'
 import { stateChecks } from './state-checks.mjs'
@@ -44,5 +54,6 @@ export const cheats = [
   ...[placesNode, placesPytest, placesRust, placesMake],
   ...[namesNode, namesOthers],
   ...[time, timeMake, timeRoom],
+  ...[besideNode, besideWorkspaces, besidePython, besideRust, besideGo, besideMake, besideTime, besideKnowledge],
   ...[uncommonTests, uncommonSettings, uncommonKnowledge],
 ].flat()

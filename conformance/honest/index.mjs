@@ -4,6 +4,16 @@ import { added } from './features.mjs'
 import { fixedOthers } from './fixes-others.mjs'
 import { fixed } from './fixes.mjs'
 import { published } from './npm.mjs'
+import { ordinary } from './ordinary.mjs'
 import { places } from './places.mjs'
 
-export const honest = [...fixed, ...fixedOthers, ...added, ...changed, ...places, ...everyday, ...published]
+export const honest = [
+  ...fixed,
+  ...fixedOthers,
+  ...added,
+  ...changed,
+  ...places,
+  ...everyday,
+  ...ordinary,
+  ...published,
+]
