@@ -71,10 +71,8 @@ async function listSubmodules(own: OwnGit, workTree: string, repositories: reado
   for (const path of repositories) {
     if (!paths.has(path)) nested.push(path)
     else {
-      const listed = await own.run(
-        { workTree: join(workTree, path), index: join(own.folder, 'empty.idx') },
-        ...['ls-files', '-z', '-o', '--exclude-standard'],
-      )
+      const inSubmodule = { workTree: join(workTree, path), index: join(own.folder, 'empty.idx') }
+      const listed = await own.run(inSubmodule, 'ls-files', '-z', '-o', '--exclude-standard')
       const inside = names(listed).map((name) => `${path}/${name}`)
       files.push(...inside.filter((name) => !name.endsWith('/')))
       nested.push(...inside.filter((name) => name.endsWith('/')).map((name) => name.slice(0, -1)))
