@@ -16,6 +16,8 @@ const shortPart = 4
 /** One run takes little more than that of all tests did. */
 const fullPart = 2
 const maxConfirmations = 3
+/** Below this, a run of a few tests may take as long as that of all: starting the runner is most of it. */
+const longSuiteMs = 20_000
 
 /**
  * A changed file that made red tests green although it only judges others: with its functions of the start emptied, every test
@@ -33,7 +35,8 @@ export async function findChangedChecker(session: Session, old: readonly JudgedC
     if (named.length === 0) continue
     const suiteMs = judged.ended.durationMs
     let leftMs = Math.max(leastMs, (suiteMs < leastMs ? shortPart : namedPart) * suiteMs)
-    const timeoutMs = Math.max(leastMs, fullPart * suiteMs)
+    const timeoutMs = Math.max(leastMs, (suiteMs < longSuiteMs ? fullPart : namedPart) * suiteMs)
+    const fullMs = Math.max(leastMs, fullPart * suiteMs)
     let confirmations = 0
     for (const { path, before, hollow } of smallestFirst) {
       if (leftMs <= 0 || confirmations === maxConfirmations) break
@@ -44,7 +47,7 @@ export async function findChangedChecker(session: Session, old: readonly JudgedC
       confirmations++
       const reverted = await runWith(session, judged, { path, text: before, only: named, timeoutMs })
       if (reverted.killed !== undefined || allPass(reverted, named)) continue
-      const full = await runWith(session, judged, { path, text: hollow, timeoutMs })
+      const full = await runWith(session, judged, { path, text: hollow, timeoutMs: fullMs })
       if (allPass(full, listPassed(judged))) return path
     }
   }

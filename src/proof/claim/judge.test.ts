@@ -45,6 +45,15 @@ describe('a flaky test of the start', () => {
     expect(findDifference(green, red, new Set(['a.js > b']))).toBeUndefined()
   })
 
+  it('is another thing than a test that does not run in the room', () => {
+    const { run: _, ...unnamed } = red
+    expect(findDifference(red, unnamed)).toBe('2 tests run in the work tree, none in the room')
+    expect(findDifference(red, ended({ b: 'failed' }))).toContain('in the room')
+    expect(findDifference(ended({ a: 'failed', b: 'failed' }), ended({ b: 'failed' }))).toBe(
+      '2 tests run in the work tree, 1 in the room',
+    )
+  })
+
   it('hides no other difference', () => {
     const other = ended({ a: 'failed', b: 'failed' })
     expect(findDifference(green, other, new Set(['a.js > b']))).toContain('exit code')

@@ -95,7 +95,8 @@ export function findDifference(
   const codes = [inPlace, inRoom].map(({ exitCode, killed }) => killed ?? `exit code ${exitCode}`)
   if (codes[0] !== codes[1] && !isSteadySame(inPlace, inRoom, flaky))
     return `${codes[0]} in the work tree, ${codes[1]} in the room`
-  if (!inPlace.run || !inRoom.run) return undefined
+  if (!inPlace.run) return undefined
+  if (!inRoom.run) return `${inPlace.run.tests.length} tests run in the work tree, none in the room`
   const counts = [inPlace.run, inRoom.run].map((run) => listPassed(run, flaky).length)
   if (counts[0] !== counts[1]) return `${counts[0]} tests pass in the work tree, ${counts[1]} in the room`
   const named = [inPlace.run, inRoom.run].map(({ tests }) => tests.filter(({ outside }) => outside !== true).length)
