@@ -3,7 +3,7 @@ import type { OwnGit, TreeChange, TreeEntry } from '../room/own-git.ts'
 import { listEntries } from './merge-keys.ts'
 import { isCode, listImports } from './test-helpers.ts'
 
-export type FoundFilesOptions = {
+type FoundFilesOptions = {
   readonly before: ReadonlyMap<string, TreeEntry>
   readonly after: ReadonlyMap<string, TreeEntry>
   readonly changes: readonly TreeChange[]
