@@ -1,7 +1,9 @@
+import { cornerCases } from './cases/corners.mjs'
 import { deputyCases } from './cases/deputy.mjs'
 import { files } from './cases/files.mjs'
 import { interfaceCases } from './cases/interfaces.mjs'
 import { laterCases } from './cases/later.mjs'
+import { laterToolCases } from './cases/later-tools.mjs'
 import { mechanismCases } from './cases/mechanisms.mjs'
 import { networkCases } from './cases/network.mjs'
 import { plantedCases } from './cases/planted.mjs'
@@ -21,4 +23,6 @@ export const corpus = [
   ...sessionCases,
   ...interfaceCases,
   ...laterCases,
+  ...laterToolCases,
+  ...cornerCases,
 ]

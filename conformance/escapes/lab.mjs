@@ -1,6 +1,7 @@
 // A machine in small, in a temporary folder: a home with secrets, a project with two sprints, something outside of both, services.
 import { spawn, spawnSync } from 'node:child_process'
 import {
+  chmodSync,
   cpSync,
   existsSync,
   lstatSync,
@@ -61,6 +62,10 @@ const secretFiles = {
   'project/.mcp.json': '{"mcpServers":{"mine":{"command":"a"}}}',
   'project/.codex/config.toml': '',
   'project/package.json': '{"name":"p"}',
+  // As husky has it, and a project that shares its settings of git.
+  'project/.husky/_/pre-commit': '#!/bin/sh\n. ./.husky/pre-commit\n',
+  'project/.husky/pre-commit': ':\n',
+  'project/.gitconfig': '[core]\n\thooksPath = .husky/_\n[include]\n\tpath = .gitconfig.local\n',
 }
 
 /** Two HTTP services on the loopback of this machine that no cell may reach by itself. */
@@ -98,6 +103,7 @@ let template
 async function createMachine() {
   const base = mkdtempSync(join(tmpdir(), 'ralph-escapes-'))
   for (const [name, text] of Object.entries(secretFiles)) writeInto(join(base, name), text)
+  chmodSync(join(base, 'project/.husky/_/pre-commit'), 0o755)
   // As a user has it whose settings lie in a repository.
   symlinkSync('../dotfiles/CLAUDE.md', join(base, 'home/.claude/CLAUDE.md'))
   const git = (...args) =>
@@ -121,7 +127,8 @@ async function createMachine() {
   } else {
     cpSync(template, join(base, 'project/.git'), { recursive: true })
   }
-  for (const name of ['packages/a', 'third/party/own']) {
+  git('config', 'include.path', '../.gitconfig')
+  for (const name of ['packages/a', 'third/party/own', 'lib/a/b/c/own']) {
     cpSync(template, join(base, 'project', name, '.git'), { recursive: true })
   }
   mkdirSync(join(base, 'project/third/party/lib'), { recursive: true })
@@ -286,6 +293,8 @@ function userWorks(base) {
   const env = { ...process.env, HOME: join(base, 'home'), GIT_TERMINAL_PROMPT: '0' }
   const commands = [
     'status',
+    'add -A',
+    'status',
     'diff',
     'log -p -2',
     'submodule status',
@@ -299,7 +308,7 @@ function userWorks(base) {
     'checkout -q -b other',
     'switch -q -',
   ]
-  for (const name of ['', 'third/party/own']) {
+  for (const name of ['', 'third/party/own', 'lib/a/b/c/own']) {
     for (const words of commands)
       spawnSync('git', words.split(' '), { cwd: join(base, 'project', name), env, timeout: 30_000 })
   }

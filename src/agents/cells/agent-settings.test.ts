@@ -17,7 +17,7 @@ it('restores servers and trust that an attempt added, and keeps what the program
   const { base, at, env } = createHome()
   const old = { mcpServers: { mine: { command: 'a' } }, projects: { '/p': { allowedTools: ['x'], cost: 1 } } }
   writeFileSync(at('.claude.json'), JSON.stringify(old))
-  await recordSettings(base, claude, env)
+  await recordSettings(base, { driver: claude, env, cwd: base })
   const added = { mcpServers: { evil: { command: 'b' } }, hasTrustDialogAccepted: true }
   const now = { ...added, starts: 7, projects: { '/p': { ...added, cost: 2 }, '/q': { ...added, cost: 3 } } }
   writeFileSync(at('.claude.json'), JSON.stringify(now))
@@ -53,7 +53,7 @@ it('restores from the snapshot that an earlier version wrote before it was upgra
 it('leaves the file alone if only empty values and other keys changed', async () => {
   const { base, at, env } = createHome()
   writeFileSync(at('.claude.json'), '{}')
-  await recordSettings(base, claude, env)
+  await recordSettings(base, { driver: claude, env, cwd: base })
   const text = '{"starts":1,"projects":{"/p":{"mcpServers":{},"allowedTools":[],"hasTrustDialogAccepted":false}}}'
   writeFileSync(at('.claude.json'), text)
   expect(await restoreSettings(base)).toEqual([])
@@ -63,7 +63,7 @@ it('leaves the file alone if only empty values and other keys changed', async ()
 it('restores a link of the user, and removes a file that was not there', async () => {
   const { base, at, env } = createHome()
   symlinkSync('../dotfiles/CLAUDE.md', at('.claude/CLAUDE.md'))
-  await recordSettings(base, claude, env)
+  await recordSettings(base, { driver: claude, env, cwd: base })
   rmSync(at('.claude/CLAUDE.md'))
   writeFileSync(at('.claude/CLAUDE.md'), 'evil')
   expect(await restoreSettings(base)).toEqual([
@@ -72,7 +72,7 @@ it('restores a link of the user, and removes a file that was not there', async (
   expect(lstatSync(at('.claude/CLAUDE.md')).isSymbolicLink()).toBe(true)
 
   rmSync(join(base, 'agent-settings.json'))
-  await recordSettings(base, gemini, env)
+  await recordSettings(base, { driver: gemini, env, cwd: base })
   writeFileSync(at('.gemini/.env'), 'GOOGLE_GEMINI_BASE_URL=http://evil')
   expect(await restoreSettings(base)).toEqual([
     `removed ${at('.gemini/.env')}, which would have changed your own sessions`,
@@ -82,10 +82,22 @@ it('restores a link of the user, and removes a file that was not there', async (
 
 it('removes a settings file that claude would read instead of its own', async () => {
   const { base, at, env } = createHome()
-  await recordSettings(base, claude, env)
+  await recordSettings(base, { driver: claude, env, cwd: base })
   writeFileSync(at('.claude/.config.json'), JSON.stringify({ mcpServers: { evil: { command: 'b' } } }))
   expect(await restoreSettings(base)).toEqual([
     `removed ${at('.claude/.config.json')}, which would have changed your own sessions`,
   ])
   expect(existsSync(at('.claude/.config.json'))).toBe(false)
+})
+
+it('moves new settings of the project aside, and leaves those alone that were there', async () => {
+  const { base, env } = createHome()
+  const cwd = createTestFolder()
+  writeFileSync(join(cwd, '.mcp.json'), '{}')
+  await recordSettings(base, { env, cwd })
+  writeFileSync(join(cwd, '.mcp.json'), '{"a":1}')
+  mkdirSync(join(cwd, '.gemini'))
+  expect(await restoreSettings(base)).toEqual([
+    expect.stringContaining(`moved ${cwd}/.gemini to ${cwd}/.gemini.moved-by-ralph-1: `),
+  ])
 })

@@ -1,9 +1,17 @@
 import { join, resolve } from 'node:path'
-import { exists, isLink, readPlainText, readTextIfExists, removeFolder } from '../../platform/files/files.ts'
+import {
+  exists,
+  existsItself,
+  isLink,
+  readPlainText,
+  readTextIfExists,
+  removeFolder,
+} from '../../platform/files/files.ts'
 import { createLink, readLink } from '../../platform/files/links.ts'
 import { writeScratch } from '../../platform/files/scratch-files.ts'
 import type { Driver, ProtectedValues } from '../drivers/driver.ts'
-import { homeFolder, listSettings, mustNotCreate } from './places.ts'
+import { moveAside } from './move-aside.ts'
+import { homeFolder, listSettings, mustNotCreate, projectSettings } from './places.ts'
 
 /** Settings that take effect in the user's own sessions of an agent program, as they were before an attempt. */
 type Snapshot = {
@@ -12,6 +20,8 @@ type Snapshot = {
   /** The user's links and their targets. The mount protects the target, not the link. */
   readonly links: Readonly<Record<string, string>>
   readonly protectedValues?: (ProtectedValues & { readonly originalValues: ValuesByObject }) | undefined
+  /** Settings in the project that did not exist. An earlier version does not list them. */
+  readonly absentInProject?: readonly string[]
 }
 
 /** The names in snapshots of earlier versions, whose attempts may end under this one. */
@@ -26,12 +36,8 @@ type ValuesByObject = Readonly<Record<string, JsonObject>>
 const snapshotPath = (base: string): string => join(base, 'agent-settings.json')
 
 /** Call it before the attempt. A Ralph process that resumes the attempt keeps the existing snapshot. */
-export async function recordSettings(
-  base: string,
-  driver: Pick<Driver, 'settings' | 'protectedValues'> | undefined,
-  env: Readonly<Record<string, string>>,
-): Promise<void> {
-  if (driver === undefined || exists(snapshotPath(base))) return
+export async function recordSettings(base: string, { driver, env, cwd }: SettingsPlace): Promise<void> {
+  if (exists(snapshotPath(base))) return
   const at = (path: string) => resolve(homeFolder(env), path)
   const settings = await listSettings(driver, env, homeFolder(env))
   const absent = settings.filter((path) => mustNotCreate(path) && !exists(path))
@@ -41,25 +47,38 @@ export async function recordSettings(
       return target === undefined ? [] : [[path, target]]
     }),
   )
-  const values = driver.protectedValues?.(env)
+  const values = driver?.protectedValues?.(env)
   const protectedValues = values && {
     ...values,
     file: at(values.file),
     originalValues: readProtectedValues(readJson(at(values.file)) ?? {}, values),
   }
-  await writeScratch(snapshotPath(base), JSON.stringify({ absent, links, protectedValues } satisfies Snapshot))
+  const absentInProject = projectSettings.map((name) => join(cwd, name)).filter((path) => !existsItself(path))
+  const snapshot: Snapshot = { absent, links, protectedValues, absentInProject }
+  await writeScratch(snapshotPath(base), JSON.stringify(snapshot))
+}
+
+export type SettingsPlace = {
+  /** None for checks and hooks. */
+  readonly driver?: Pick<Driver, 'settings' | 'protectedValues'> | undefined
+  readonly env: Readonly<Record<string, string>>
+  readonly cwd: string
 }
 
 /** Reverts what an attempt changed in these settings. Resolves with one message per change, for the user. */
 export async function restoreSettings(base: string): Promise<string[]> {
   const saved = await readTextIfExists(snapshotPath(base))
   if (saved === undefined) return []
-  const { absent, links, protectedValues } = parseSnapshot(saved)
+  const { absent, links, protectedValues, absentInProject = [] } = parseSnapshot(saved)
   const createdByAgent = absent.filter((path) => exists(path) || isLink(path))
   for (const path of createdByAgent) await removeFolder(path)
   const replaced = Object.entries(links).filter(([path, target]) => readLink(path) !== target)
   for (const [path, target] of replaced) await createLink(target, path)
+  const moved: string[] = []
+  for (const path of absentInProject.filter(existsItself))
+    moved.push(`moved ${path} to ${await moveAside(path)}: it is new, and your own sessions would start what it names`)
   const lines = [
+    ...moved,
     ...createdByAgent.map((path) => `removed ${path}, which would have changed your own sessions`),
     ...replaced.map(([path]) => `restored the link ${path}, which your own sessions use`),
   ]

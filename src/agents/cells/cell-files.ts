@@ -18,7 +18,8 @@ import type { Driver } from '../drivers/driver.ts'
 import { recordSettings, restoreSettings } from './agent-settings.ts'
 import { homeView } from './home-view.ts'
 import { homeFolder, type CellFiles } from './places.ts'
-import { listGitNames, removePlanted } from './repositories.ts'
+import { listGitNames, removePlanted } from './git/planted.ts'
+import { lookForRepositories } from './git/repositories.ts'
 import { systemCallFilter } from './seccomp.ts'
 import { copyEtc } from './system-view.ts'
 import { isWithin } from './mounts.ts'
@@ -59,9 +60,10 @@ export async function makeCellFolder(place: CellPlace): Promise<CellFolder> {
     ...(filter && { 'filter.bpf': filter }),
   }
   await Promise.all(Object.entries(texts).map(([name, data]) => writeScratch(at(name), data)))
+  const repositories = await lookForRepositories(realPath(place.cwd), place.shared)
   const [, , , etc] = await Promise.all([
-    recordSettings(base, place.driver, place.env),
-    exists(at('git-names')) || writeScratch(at('git-names'), await listGitNames(realPath(place.cwd))),
+    recordSettings(base, place),
+    exists(at('git-names')) || writeScratch(at('git-names'), await listGitNames(repositories)),
     copySprints(place, at('sprints')),
     copyEtc(place.shared ?? base, { uid, gid, home }),
   ])
@@ -73,6 +75,7 @@ export async function makeCellFolder(place: CellPlace): Promise<CellFolder> {
     sprints: realPath(at('sprints')),
     network: realPath(at('network')),
     systemCallFilter: filter && at('filter.bpf'),
+    repositories,
     scratch: realPath(at('root')),
     uid,
     gid,

@@ -51,3 +51,17 @@ it('protects the profiles of codex, its program and what it reads variables from
   )
   expect(names.join(' ')).not.toContain('*')
 })
+
+it('shows Ralph as a package of the project, and lets no agent change or move it', async () => {
+  const cwd = createTestFolder()
+  const packageFolder = join(cwd, 'node_modules/ralph-mode')
+  for (const path of [packageFolder, join(cwd, '.claude/sprints/s')]) mkdirSync(path, { recursive: true })
+  const place = { cwd, sprintDir: join(cwd, '.claude/sprints/s'), env: { HOME: createTestFolder(), PATH: '/usr/bin' } }
+  const files = { temporary: '/tmp', etc: { folder: '/etc', folders: {} }, home: {}, sprints: cwd }
+  const view = await findPlaces({ ...place, programs: [], read: [], write: [], ralphHomes: [], files, packageFolder })
+  const mounts = orderMounts(view).filter(({ path }) => path.startsWith(join(cwd, 'node_modules')))
+  expect(mounts).toEqual([
+    { kind: 'bind', path: join(cwd, 'node_modules'), from: join(cwd, 'node_modules'), write: true },
+    { kind: 'bind', path: packageFolder, from: packageFolder, write: false },
+  ])
+})

@@ -16,7 +16,7 @@ import { findSockets } from '../../platform/processes/unix-sockets.ts'
 import type { Driver } from '../drivers/driver.ts'
 import { homeView, programFolders, secrets } from './home-view.ts'
 import { isWithin, type Mount, type View } from './mounts.ts'
-import { findRepositories } from './repositories.ts'
+import { closeRepositories, lookForRepositories, type RepositoryLook } from './git/repositories.ts'
 import { systemMounts, type EtcView } from './system-view.ts'
 
 export type PlacesRequest = {
@@ -35,6 +35,8 @@ export type PlacesRequest = {
   /** Ralph's own folders. */
   readonly ralphHomes: readonly string[]
   readonly files: CellFiles
+  /** Instead of the package that runs, for tests. */
+  readonly packageFolder?: string | undefined
 }
 
 /** Files and folders made for one cell, outside of what its program can write. */
@@ -45,6 +47,8 @@ export type CellFiles = {
   readonly home: Readonly<Record<string, string>>
   /** The tracked files of all sprints, in place of `.claude/sprints`. */
   readonly sprints: string
+  /** Found once for an attempt. */
+  readonly repositories?: RepositoryLook | undefined
   /** Holds the proxy's socket. */
   readonly network?: string | undefined
 }
@@ -70,8 +74,14 @@ const caches = [
   '.cargo/registry .cargo/git go/pkg .gradle .m2/repository .nuget/packages',
 ].flatMap((names) => names.split(' '))
 
-/** In the project: the user's own sessions start what they name, some without a question. Those that are there can only be read. */
-const projectSettings = ['.mcp.json', '.codex', '.gemini', '.opencode', 'opencode.json', 'opencode.jsonc']
+/**
+ * In the project: the user's own sessions start what they name, some without a question. Those that are there can only be read; Ralph
+ * moves new ones aside.
+ */
+export const projectSettings =
+  '.mcp.json .codex .gemini .opencode opencode.json opencode.jsonc .qwen .amp .cursor/mcp.json .cursor/hooks.json'.split(
+    ' ',
+  )
 
 /** Variables that name a file which a program has to read. */
 const certificateVariables = [
@@ -81,6 +91,9 @@ const certificateVariables = [
   'CODEX_CA_CERTIFICATE',
   'GOOGLE_APPLICATION_CREDENTIALS',
 ]
+
+/** What cells of different attempts share. */
+export const cachesFolder = ([home]: readonly string[]): string | undefined => home && join(home, 'caches')
 
 /** Where the cell shows the proxy's socket. */
 export const networkFolder = '/run/ralph'
@@ -93,7 +106,7 @@ export async function findPlaces(request: PlacesRequest): Promise<View> {
   const sprint = realPath(request.sprintDir)
   await createFolder(join(cwd, '.claude'))
   for (const folder of listRalphFolders(request.sprintDir)) await createFolder(folder)
-  const git = await findRepositories(cwd)
+  const git = await closeRepositories(files.repositories ?? (await lookForRepositories(cwd)))
   const state = await driverPlaces(request, home)
   const hidden = [home, cwd, ...request.ralphHomes]
   const own = [...request.write.map((path) => expand(path, home)), ...git.writable]
@@ -103,8 +116,9 @@ export async function findPlaces(request: PlacesRequest): Promise<View> {
       ...homeView(home, env, '').readable,
       ...programFolders(findProgramFolders(request, cwd), { home, hidden }),
       ...certificateVariables.flatMap((name) => env[name] ?? []),
-      packageRoot,
     ]).filter((path) => !isWithin(path, cwd)),
+    // Ralph may be a package of the project: the agent must not change the program that makes its cell.
+    ...there([request.packageFolder ?? packageRoot]),
     ...there(request.read.map((path) => expand(path, home))),
     join(cwd, '.claude'),
     ...there(projectSettings.map((name) => join(cwd, name))),
@@ -239,9 +253,9 @@ async function makeState(path: string): Promise<void> {
 
 /** One set per project: a cache would carry data from one agent to the next. */
 async function privateCaches({ ralphHomes, cwd }: PlacesRequest, home: string): Promise<Mount[]> {
-  const [base] = ralphHomes
-  if (base === undefined || isWithin(home, realPath(cwd))) return []
-  const folder = join(base, 'caches', createHash('sha256').update(realPath(cwd)).digest('hex').slice(0, 16))
+  const shared = cachesFolder(ralphHomes)
+  if (shared === undefined || isWithin(home, realPath(cwd))) return []
+  const folder = join(shared, createHash('sha256').update(realPath(cwd)).digest('hex').slice(0, 16))
   const used = caches.filter((name) => name === '.cache' || name === '.npm' || exists(join(home, name)))
   return Promise.all(
     used.map(async (name): Promise<Mount> => {

@@ -19,7 +19,7 @@ import { attemptName, openLimits, planLimits, withRlimits, type LimitPlan, type 
 import { orderMounts } from './mounts.ts'
 import { openNetwork, pinRules, type CellNetwork, type NetworkReport } from './cell-network.ts'
 import type { Rule } from './network/allow-list.ts'
-import { findPlaces, homeFolder, resolveReportFolder } from './places.ts'
+import { cachesFolder, findPlaces, homeFolder, resolveReportFolder } from './places.ts'
 
 export type ConfinedProgram = {
   /** Names the state that its program may write. None for checks and hooks. */
@@ -173,11 +173,11 @@ function rankHosts(name: keyof NetworkUse, counts: Readonly<Record<string, numbe
   return ranked.length === 0 ? {} : { [name]: ranked.map(([host]) => host) }
 }
 
-const cachesFolder = ([home]: readonly string[]): string | undefined => home && join(home, 'caches')
-
 /** By the state of the sprint, which has its number: a new sprint in the same folder looks again. */
-const hostsFolder = ([home]: readonly string[], sprintDir: string): string | undefined =>
-  home && join(home, 'caches', 'hosts', attemptName(stateFolder(sprintDir)))
+function hostsFolder(ralphHomes: readonly string[], sprintDir: string): string | undefined {
+  const caches = cachesFolder(ralphHomes)
+  return caches && join(caches, 'hosts', attemptName(stateFolder(sprintDir)))
+}
 
 /** Where an attempt's agent may write besides its work: reports that it makes by a tool. */
 const findReportFolder = (folder: string): string => join(folder, 'told')

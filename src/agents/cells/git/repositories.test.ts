@@ -2,8 +2,13 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { createTestFolder } from '../../../test/support/folder.ts'
-import { findRepositories, listGitNames, removePlanted } from './repositories.ts'
+import { createTestFolder } from '../../../../test/support/folder.ts'
+import { listGitNames, removePlanted } from './planted.ts'
+import { closeRepositories, lookForRepositories } from './repositories.ts'
+
+const listNames = async (cwd: string, memory?: string) => listGitNames(await lookForRepositories(cwd, memory))
+const findRepositories = async (cwd: string, memory?: string) =>
+  closeRepositories(await lookForRepositories(cwd, memory))
 
 const createRepository = () => {
   const cwd = createTestFolder()
@@ -18,7 +23,7 @@ function leaveSteps(folder: string): void {
 
 it('moves the steps of a new rebase aside: `git rebase --continue` would execute them, but they may be the steps of the user', async () => {
   const { cwd, steps } = createRepository()
-  const before = await listGitNames(cwd)
+  const before = await listNames(cwd)
   leaveSteps(steps)
   const aside = `${steps}.moved-by-ralph-1`
   expect(await removePlanted(before)).toEqual([expect.stringContaining(`moved ${steps} to ${aside}: `)])
@@ -28,7 +33,7 @@ it('moves the steps of a new rebase aside: `git rebase --continue` would execute
 it('keeps the interrupted rebase of the user, and lets no agent change its steps', async () => {
   const { cwd, steps } = createRepository()
   leaveSteps(steps)
-  expect(await removePlanted(await listGitNames(cwd))).toEqual([])
+  expect(await removePlanted(await listNames(cwd))).toEqual([])
   expect((await findRepositories(cwd)).readable).toContain(steps)
 })
 
@@ -45,7 +50,7 @@ const listIndex = (cwd: string): string => execFileSync('git', ['ls-files'], { c
 
 it('moves away the git folder of a new repository in the index: `git status` would execute its filters', async () => {
   const { cwd } = createRepository()
-  const before = await listGitNames(cwd)
+  const before = await listNames(cwd)
   const path = createNested(cwd, 'a/b/c/nested')
   execFileSync('git', ['add', 'a'], { cwd, stdio: 'ignore' })
   expect(await removePlanted(before)).toEqual([
@@ -57,7 +62,7 @@ it('moves away the git folder of a new repository in the index: `git status` wou
 it('takes a repository that was there before out of the index, and leaves it as it is', async () => {
   const { cwd } = createRepository()
   const path = createNested(cwd, 'nested')
-  const before = await listGitNames(cwd)
+  const before = await listNames(cwd)
   execFileSync('git', ['add', 'nested'], { cwd, stdio: 'ignore' })
   expect(listIndex(cwd)).toBe('nested\n')
   expect(await removePlanted(before)).toEqual([expect.stringContaining(`removed ${path} from the index: `)])
@@ -70,7 +75,7 @@ it('leaves a submodule alone, unless a program makes the repository of one that 
   const missing = createNested(cwd, 'third/party/missing')
   execFileSync('git', ['add', '.'], { cwd, stdio: 'ignore' })
   rmSync(join(missing, '.git'), { recursive: true })
-  const before = await listGitNames(cwd)
+  const before = await listNames(cwd)
   expect(await removePlanted(before)).toEqual([])
   createNested(cwd, 'third/party/missing')
   expect(await removePlanted(before)).toEqual([expect.stringContaining(`moved ${missing}/.git`)])
@@ -79,7 +84,7 @@ it('leaves a submodule alone, unless a program makes the repository of one that 
 it('touches no repository that a link in the work tree leads to', async () => {
   const { cwd } = createRepository()
   const own = createNested(createTestFolder(), 'own')
-  const before = await listGitNames(cwd)
+  const before = await listNames(cwd)
   createNested(cwd, 'nested')
   execFileSync('git', ['add', 'nested'], { cwd, stdio: 'ignore' })
   rmSync(join(cwd, 'nested'), { recursive: true })
