@@ -10,7 +10,7 @@ import {
 import { createLink, readLink } from '../../platform/files/links.ts'
 import { writeScratch } from '../../platform/files/scratch-files.ts'
 import type { Driver, ProtectedValues } from '../drivers/driver.ts'
-import { moveAside } from './move-aside.ts'
+import { moveAside } from './git/move-aside.ts'
 import { homeFolder, listSettings, mustNotCreate, projectSettings } from './places.ts'
 
 /** Settings that take effect in the user's own sessions of an agent program, as they were before an attempt. */

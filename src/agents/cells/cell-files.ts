@@ -22,7 +22,7 @@ import { listGitNames, removePlanted } from './git/planted.ts'
 import { lookForRepositories } from './git/repositories.ts'
 import { systemCallFilter } from './seccomp.ts'
 import { copyEtc } from './system-view.ts'
-import { isWithin } from './mounts.ts'
+import { isWithin } from '../../platform/files/paths.ts'
 
 /** The files that Ralph creates for the cell of one attempt. A Ralph that joins the attempt after a crash finds them. */
 export type CellFolder = CellFiles & {

@@ -6,7 +6,8 @@ import { findProgram } from '../../platform/processes/programs.ts'
 import type { Availability, Cell, CellPlan, CellTools, Command, Machine } from './cell.ts'
 import { findDevcontainer } from './devcontainer.ts'
 import { wrapInLauncher } from './launcher.ts'
-import { isWithin, type Mount } from './mounts.ts'
+import { isWithin } from '../../platform/files/paths.ts'
+import { type Mount } from './mounts.ts'
 import { firstLine, runProbe } from './probe.ts'
 
 /** What the Dockerfile of this repository builds. */

@@ -1,6 +1,6 @@
 import { basename, dirname, join, resolve } from 'node:path'
 import { exists, isFile, readTextSyncIfExists } from '../../platform/files/files.ts'
-import { isWithin } from './mounts.ts'
+import { isWithin } from '../../platform/files/paths.ts'
 
 type Variables = Readonly<Record<string, string>>
 

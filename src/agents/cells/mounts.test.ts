@@ -1,6 +1,7 @@
 import { array, assert, constantFrom, property } from 'fast-check'
 import { expect, it } from 'vitest'
-import { isWithin, orderMounts, type Mount, type View } from './mounts.ts'
+import { isWithin } from '../../platform/files/paths.ts'
+import { orderMounts, type Mount, type View } from './mounts.ts'
 
 const empty: View = { system: [], writable: [], readable: [], emptyFolders: [], emptyFiles: [] }
 const paths = (view: Partial<View>) => orderMounts({ ...empty, ...view }).map(({ path }) => path)

@@ -81,6 +81,3 @@ function bindParents(mounts: readonly Mount[]): Mount[] {
 const parent = (path: string): string => path.slice(0, path.lastIndexOf('/')) || '/'
 
 const depth = (path: string): number => (path === '/' ? 0 : path.split('/').length)
-
-export const isWithin = (path: string, folder: string): boolean =>
-  path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`)

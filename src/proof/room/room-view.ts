@@ -1,10 +1,11 @@
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { mountArguments } from '../../agents/cells/bubblewrap.ts'
 import { homeView, programFolders, withoutSecrets } from '../../agents/cells/home-view.ts'
-import { isWithin, orderMounts } from '../../agents/cells/mounts.ts'
+import { orderMounts } from '../../agents/cells/mounts.ts'
 import { systemCallFilter } from '../../agents/cells/seccomp.ts'
 import { copyEtc, systemMounts } from '../../agents/cells/system-view.ts'
 import { createFolder, exists, leadsOut, readTextSyncIfExists, realPath } from '../../platform/files/files.ts'
+import { isWithin } from '../../platform/files/paths.ts'
 import { writeScratch } from '../../platform/files/scratch-files.ts'
 import type { RoomCommand } from './enclosure.ts'
 

@@ -1,7 +1,7 @@
 import { basename, dirname, join, resolve } from 'node:path'
 import { leadsOut } from '../../../platform/files/files.ts'
 import { git } from '../../../platform/git.ts'
-import { isWithin } from '../mounts.ts'
+import { isWithin } from '../../../platform/files/paths.ts'
 
 /**
  * Paths of the project that the user's git obeys because its configuration names them, whether they exist or not: settings that it

@@ -8,7 +8,7 @@ import {
 } from '../../../platform/files/files.ts'
 import { readLink } from '../../../platform/files/links.ts'
 import { plumb } from '../../../platform/git-plumbing.ts'
-import { moveAside } from '../move-aside.ts'
+import { moveAside } from './move-aside.ts'
 import { listConfigured } from './configured-files.ts'
 import { listExecuting } from './new-repositories.ts'
 import { gitFolders, interruptedWork, listSubmodules, type RepositoryLook } from './repositories.ts'

@@ -15,7 +15,7 @@ import {
   writeNewFile,
 } from '../../../platform/files/files.ts'
 import { git, parseSubmodules } from '../../../platform/git.ts'
-import { isWithin } from '../mounts.ts'
+import { isWithin } from '../../../platform/files/paths.ts'
 import { listConfigured } from './configured-files.ts'
 
 export type Repositories = {
@@ -101,7 +101,7 @@ const listAll = async (links: readonly string[]): Promise<string[]> =>
 
 export const gitLinks = async (cwd: string): Promise<readonly string[]> => (await findLinks(cwd)).links
 
-/** An agent can make so many folders that a later look would end before it finds a repository of the user. */
+/** With those of earlier looks: an agent can make more folders than one look visits. */
 async function findLinks(cwd: string, memory?: string): Promise<Pick<RepositoryLook, 'links' | 'submodules'>> {
   const file = memory && join(memory, 'repositories', createHash('sha256').update(cwd).digest('hex').slice(0, 16))
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only this function writes it, where no agent can

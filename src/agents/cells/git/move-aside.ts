@@ -1,4 +1,4 @@
-import { existsItself, moveFile, removeFolder } from '../../platform/files/files.ts'
+import { existsItself, moveFile, removeFolder } from '../../../platform/files/files.ts'
 
 /** Takes a path out of effect and keeps what is there. Resolves with the new path. */
 export async function moveAside(path: string): Promise<string> {
