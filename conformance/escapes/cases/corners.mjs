@@ -110,7 +110,10 @@ export const cornerCases = [
     py(`${lib};raise SystemExit(l.shmctl(0,14,b)>0)`) + '; ipcs -m | grep -q 0x && exit 0; exit 1',
   ),
   proc('environment-of-all', `cat /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n' | grep -a SECRET_OUTSIDE`),
-  proc('command-lines-of-all', `cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n' | grep -a "conformance/[e]scapes/run"`),
+  proc(
+    'command-lines-of-all',
+    `cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n' | grep -a "conformance/[e]scapes/run"`,
+  ),
   proc('links-of-all', 'ls -l /proc/[0-9]*/cwd /proc/[0-9]*/root 2>/dev/null | grep "$OUTSIDE"'),
   proc('descriptors-of-all', 'ls -l /proc/[0-9]*/fd 2>/dev/null | grep -E "$OUTSIDE|inherited|/attempts/"'),
   proc(
