@@ -57,7 +57,7 @@ const linesByEvent: LinesByEvent = {
     const why = describeExit({ error: reason, exitCode })
     if (iteration === 0) return [paint.dim(`before     ${name} ${passed ? '✓ passes' : `✗ fails (${why})`}`)]
     const how = passed ? paint.green('✓ passed') : paint.red(`✗ ${why}`)
-    const tail = passed ? [] : lastLines(output, 6).map((line) => paint.dim(`    │ ${clipLine(line, width - 8)}`))
+    const tail = passed ? [] : tellingLines(output).map((line) => paint.dim(`    │ ${clipLine(line, width - 8)}`))
     return [`  check ${paint.bold(name)}  ${how}  ${paint.dim(formatHumanDuration(durationMs))}`, ...tail]
   },
   'claim-refused': ({ by, reason }, { paint, width }) => [
@@ -70,7 +70,7 @@ const linesByEvent: LinesByEvent = {
   'gate-started': () => [],
   'gate-ended': ({ work, passed, attempts, of, exitCode, error, output }, { paint, width }) => {
     const how = passed ? paint.green('✓ passed') : paint.red(`✗ ${describeExit({ error, exitCode })}`)
-    const tail = passed ? [] : lastLines(output, 6).map((line) => paint.dim(`    │ ${clipLine(line, width - 8)}`))
+    const tail = passed ? [] : tellingLines(output).map((line) => paint.dim(`    │ ${clipLine(line, width - 8)}`))
     return [`  gate of ${paint.bold(workName(work))}  ${how}  ${paint.dim(`run ${attempts} of ${of}`)}`, ...tail]
   },
   'work-ended': ({ work, status, text = '' }, { paint, width }) => {
@@ -142,10 +142,22 @@ export function toolText(
   return clipLine(`${name} ${toOneLine(argument.replaceAll(`${project}/`, ''))}`.trimEnd(), width - 6)
 }
 
-/** Without the advertisement that npm prints after the output of a script. */
-const lastLines = (text: string, count: number): string[] =>
-  text
+const maxOutputLines = 6
+
+/** How test runners, compilers and linters begin a line that names a failure. */
+const failureLine = /^(?:✖|✗|×|❌|not ok\b|FAIL(?:ED)?\b|--- FAIL|E |\w*Error\b|error\b)/
+
+/**
+ * The end of what a red check printed. If it only counts, as the summary of a test runner does, the first lines that name a failure
+ * come before it. Without the advertisement that npm prints after the output of a script.
+ */
+function tellingLines(output: string): string[] {
+  const lines = output
     .split('\n')
-    .filter((line) => line.trim() !== '' && !line.startsWith('npm notice'))
-    .slice(-count)
     .map((line) => toOneLine(line))
+    .filter((line) => line !== '' && !line.startsWith('npm notice'))
+  const end = lines.slice(-maxOutputLines)
+  if (end.some((line) => failureLine.test(line))) return end
+  const failures = [...new Set(lines.filter((line) => failureLine.test(line)))].slice(0, maxOutputLines - 2)
+  return [...failures, ...end.slice(failures.length - maxOutputLines)]
+}
