@@ -8,7 +8,7 @@ import { describeSystemError } from './io/system-error.ts'
 
 async function runCli(args: readonly string[]): Promise<number> {
   const [name, ...rest] = args
-  if (name === '--version' || name === '-V') {
+  if (name !== undefined && ['--version', '-V', '-v', 'version'].includes(name)) {
     processIo.print(packageVersion())
     return 0
   }
@@ -20,13 +20,13 @@ async function runCli(args: readonly string[]): Promise<number> {
   }
   const entry = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (!entry) {
-    const suggestion = findNearestWord(name, Object.keys(commands))
+    const suggestion = findNearestWord(name, [...Object.keys(commands), '--help', '--version'])
     throw new RalphError('USAGE', `unknown command "${name}"`, {
       hint: suggestion ? `did you mean "ralph ${suggestion}"?` : 'see: ralph --help',
     })
   }
   const found = await entry.load()
-  return found.run(rest, processIo)
+  return found.run(rest, { ...processIo, printsJson: rest.includes('--json') })
 }
 
 function overviewLines(): string[] {

@@ -24,11 +24,20 @@ it('lists the commands, and does nothing without one', async () => {
   expect(await ralph()).toEqual({ ...help, exitCode: 1 })
 })
 
-it('prints its version', async () => {
+it.each(['--version', '-v', 'version'])('prints its version for %s', async (word) => {
   const { ralph } = await createTestSprint()
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
 
-  expect(await ralph('--version')).toEqual({ exitCode: 0, stdout: `${version}\n`, stderr: '' })
+  expect(await ralph(word)).toEqual({ exitCode: 0, stdout: `${version}\n`, stderr: '' })
+})
+
+it.each([
+  [['--hlep'], /unknown command "--hlep" \(did you mean "ralph --help"\?\)/],
+  [['run', '--budget', '5'], /Unknown option "--budget" \(did you mean --budget-usd\?/],
+])('suggests what was meant by %s', async (args, line) => {
+  const { ralph } = await createTestSprint()
+
+  expect(await ralph(...args)).toEqual(refused(line))
 })
 
 it.each(commands)('ralph %s --help shows usage and options, and does nothing else', async (name) => {

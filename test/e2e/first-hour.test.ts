@@ -103,11 +103,12 @@ describe('names', () => {
   it('are cut at words, and keep other scripts', async () => {
     const sprint = await createProject({ answers: { '*': goalComplete } })
     await sprint.ralph('run', 'Make all tests pass without changing them at all')
-    await sprint.ralph('run', '--goal', '修复 登录')
+    for (const goal of ['修复 登录', '日本語だけ', '테스트 통과 🎉️', 'мой край']) {
+      const { stdout } = await sprint.ralph('run', '--goal', goal, '--dry-run')
+      expect(stdout).toContain(`${today()}_${goal.replace(' 🎉️', '').replace(' ', '-')} `)
+    }
 
-    const { stdout } = await sprint.ralph('list')
-    expect(stdout).toMatch(/^make-all-tests-pass-without-changing {2}/m)
-    expect(stdout).toMatch(/^修复-登录 /m)
+    expect((await sprint.ralph('list')).stdout).toMatch(/^make-all-tests-pass-without-changing {2}/m)
   })
 
   it('choose the latest of several, say so, and refuse an ambiguous beginning', async () => {
@@ -119,9 +120,10 @@ describe('names', () => {
       exitCode: 0,
       stderr: 'sprint fix-two, the latest of 2; see: ralph list\n',
     })
+    expect(await sprint.ralph('logs', '--json')).toMatchObject({ exitCode: 0, stderr: '' })
     expect(await sprint.ralph('logs', 'fix')).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringMatching(/^error USAGE  "fix" matches 2 sprints \(.*fix-one.*fix-two.*\)\n$/),
+      stderr: expect.stringMatching(/^error USAGE  "fix" matches 2 sprints \(fix-one, fix-two\)\n$/),
     })
     expect(await sprint.ralph('logs', 'fix-tow')).toMatchObject({
       exitCode: 1,
@@ -168,11 +170,13 @@ describe('a goal', () => {
     ['one word that is no sprint', ['run', 'refactor'], /SPRINT_NOT_FOUND .*ralph run --goal "refactor"/],
     ['a path that is not there', ['run', 'a/b c'], /SPRINT_NOT_FOUND/],
     ['a file that is not there', ['run', '--goal', '@none.md'], /FILE_NOT_FOUND/],
+    ['no file', ['run', '--goal', '@'], /USAGE {2}name a file with the goal/],
+    ['a file in UTF-16', ['run', '--goal', '@utf16.md'], /^utf16\.md {2}error FILE_UNREADABLE .*UTF-8/],
     ['two goals', ['run', '--goal', 'x', '--goal-file', 'y'], /USAGE/],
     ['--resume and --new', ['run', '--goal', 'x', '--resume', '--new'], /USAGE/],
     ['--resume without a sprint', ['run', '--goal', 'x y', '--resume'], /USAGE .*no unfinished sprint/],
   ])('is refused if it is %s, and no agent starts', async (_, args, line) => {
-    const sprint = await createProject({ answers: { '*': goalComplete } })
+    const sprint = await createProject({ files: { 'utf16.md': 'F\0i\0x' }, answers: { '*': goalComplete } })
     await sprint.ralph('init', 'todo', '--yes')
     const before = await sprint.contents()
 

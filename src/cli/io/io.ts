@@ -6,6 +6,8 @@ export interface Io {
   /** Prints without a newline, for lines that are overwritten. */
   readonly write: (text: string) => void
   readonly printError: (text: string) => void
+  /** A program reads the output: no lines for people between JSON. */
+  readonly printsJson?: boolean
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
   readonly now: () => number

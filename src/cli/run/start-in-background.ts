@@ -19,7 +19,11 @@ const startTimeoutMs = 10_000
 /** Runs a sprint in a process of its own that outlives this one. Resolves once the sprint is running or has already ended. */
 export async function startInBackground(sprintDir: string, flags: RunFlags, io: Io): Promise<BackgroundRun> {
   const owner = readSprintOwner(sprintDir)
-  if (owner !== undefined) throw new RalphError('SPRINT_LOCKED', `the sprint is running (${owner})`)
+  if (owner !== undefined) {
+    throw new RalphError('SPRINT_LOCKED', `the sprint is running (${owner})`, {
+      hint: 'watch it with: ralph watch <sprint>; stop it with: ralph stop <sprint>',
+    })
+  }
   const log = join(sprintDir, 'run.log')
   const [, program = ''] = process.argv
   const args = [program, 'run', '--plain', ...formatFlags(flags), '--', sprintDir]

@@ -94,7 +94,7 @@ async function chooseLatest(io: Io, prefer?: SprintFilter): Promise<FoundSprint>
     })
   }
   const found = await foundAt(chosen, io)
-  if (all.length > 1)
+  if (all.length > 1 && io.printsJson !== true)
     io.printError(`sprint ${found.name}, ${chosen === all[0] ? 'the latest' : 'one'} of ${all.length}; see: ralph list`)
   return found
 }
@@ -113,7 +113,7 @@ async function findByName(name: string, io: Io): Promise<string | undefined> {
   throw new RalphError('USAGE', `"${name}" matches ${matching.length} sprints`, {
     hint: matching
       .slice(0, 5)
-      .map((dir) => basename(dir))
+      .map((dir) => undatedName(basename(dir)))
       .join(', '),
   })
 }

@@ -108,18 +108,17 @@ const transliterations: Readonly<Record<string, string>> = {
 
 const maxSlugLength = 40
 
-/** Derives a folder name from the first words of a goal: `Grüße an alle` becomes `gruesse-an-alle`, `中文` stays. */
+/** Derives a folder name from the first words of a goal: `Grüße an alle` becomes `gruesse-an-alle`; `中文` and `だけ` stay. */
 export function slugFromGoal(goal: string): string {
   const words = goal
     .normalize('NFC')
     .toLowerCase()
     .replaceAll(/\p{L}/gu, (letter) => transliterations[letter] ?? letter)
     .normalize('NFKD')
-    .replaceAll(/\p{M}+/gu, '')
+    .replaceAll(/(?<=\p{Script=Latin})\p{M}+/gu, '')
     .normalize('NFC')
-    .split(/[^\p{L}\p{N}]+/u)
-    .filter((word) => word !== '')
-  return joinWords(words) || 'sprint'
+    .match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu)
+  return joinWords(words ?? []) || 'sprint'
 }
 
 /** As many whole words as fit; a first word that is too long is cut. */

@@ -32,7 +32,7 @@ export function printHead(
   const names = checks.map(({ name, run }) => (name === undefined ? run : `${name} (${run})`)).join(', ')
   const how = progress.doneWhen ? '' : '  detected; disable with "done-when: []" in SPRINT.yaml'
   const none =
-    'no check found: Ralph will accept the agent\'s claim unchecked; add one with "done-when:" in SPRINT.yaml'
+    'no check found: Ralph will accept the agent\'s claim unchecked; add "done-when:" to SPRINT.yaml, or give --check with the goal'
   io.print(`${paint.bold('ralph')}  ${progress.sprintId}`)
   const isGoal = progress.phases === undefined
   const phases = progress.phases?.map(({ id, steps }) => (steps ? `${id} (${steps.length} items)` : id)).join(', ')

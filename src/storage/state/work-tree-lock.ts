@@ -20,7 +20,7 @@ export async function lockWorkTree(folder: string, sprint: string): Promise<File
   const name = other.replace(/ \(pid \d+\)$/, '')
   throw new RalphError('WORK_TREE_BUSY', `the sprint ${other} works on these files`, {
     place: { file: root },
-    hint: `wait for it, stop it with: ralph stop ${name}; or give this sprint files of its own: ralph run --goal "…" --worktree`,
+    hint: `wait for it, stop it with: ralph stop ${name}; or start a new goal with --worktree, which gives it files of its own`,
   })
 }
 
