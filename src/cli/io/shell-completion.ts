@@ -8,23 +8,27 @@ export type CompletionShell = (typeof shells)[number]
 
 type CompletionTable = { readonly commands: readonly CompletedCommand[]; readonly agents: readonly string[] }
 
-/** Completes what follows the options or the command name. */
-type CompletionKind = 'sprint' | 'folder' | 'file' | 'agent' | 'shell' | 'nothing'
+/** Completes what follows the options or the command name: one of a list of words, or what a shell can find. */
+type Completion = 'sprint' | 'folder' | 'file' | 'nothing' | readonly string[]
 
 /** The completion script of a shell. It is self-contained, so that pressing Tab starts no Ralph process. */
 export function completionScript(shell: CompletionShell, table: CompletionTable): string {
   return { bash: bashScript, zsh: zshScript, fish: fishScript }[shell](table)
 }
 
-function valueCompletionKind(name: string, { value = '' }: CommandOption): CompletionKind {
-  if (name === 'agent') return 'agent'
+function completeValue(name: string, { value = '' }: CommandOption, agents: readonly string[]): Completion {
+  if (name === 'agent') return agents
   if (value.startsWith('DIR')) return 'folder'
   return value.startsWith('FILE') ? 'file' : 'nothing'
 }
 
-function argumentCompletionKind({ arguments: [first = ''] = [] }: CommandAbout): CompletionKind {
+/** Such as `<list|remove>`; files may follow. */
+const hasSubcommands = (argument = ''): boolean => argument.includes('|')
+
+function completeArgument({ arguments: [first = ''] = [] }: CommandAbout): Completion {
   if (first.startsWith('[sprint')) return 'sprint'
-  if (first.includes('shell')) return 'shell'
+  if (first.includes('shell')) return shells
+  if (hasSubcommands(first)) return first.replaceAll(/[[\]<>]/g, '').split('|')
   return first === '' || /text|name|answer/.test(first) ? 'nothing' : 'file'
 }
 
@@ -32,17 +36,25 @@ const listFlags = (name: string, { short }: CommandOption): string[] => [`--${na
 
 const takesValue = ({ type }: CommandOption): boolean => type === 'string'
 
+const isWords = (completion: Completion): completion is readonly string[] => typeof completion !== 'string'
+
+const bashKind = (completion: Completion): string =>
+  isWords(completion) ? `kind=words words=${quoteShellWord(completion.join(' '))}` : `kind=${completion}`
+
 function bashScript({ commands, agents }: CompletionTable): string {
   const names = [...commands.map(({ name }) => name), 'help', '--help', '--version']
   const cases = commands.map((about) => {
     const options = Object.entries(about.options)
     const values = options
       .filter(([, option]) => takesValue(option))
-      .map(([name, option]) => `${listFlags(name, option).join('|')}) kind=${valueCompletionKind(name, option)} ;;`)
+      .map(
+        ([name, option]) => `${listFlags(name, option).join('|')}) ${bashKind(completeValue(name, option, agents))} ;;`,
+      )
     return [
       `    ${about.name})`,
       `      flags=${quoteShellWord(options.flatMap(([name, option]) => listFlags(name, option)).join(' '))}`,
-      `      kind=${argumentCompletionKind(about)}`,
+      `      ${bashKind(completeArgument(about))}`,
+      ...(hasSubcommands(about.arguments?.[0]) ? ['      [ "$COMP_CWORD" -gt 2 ] && kind=file'] : []),
       ...(values.length > 0
         ? ['      case "$prev" in', ...values.map((value) => `        ${value}`), '      esac']
         : []),
@@ -51,7 +63,7 @@ function bashScript({ commands, agents }: CompletionTable): string {
   })
   return `# Completion of ralph for bash. Load it with: eval "$(ralph completion bash)"
 _ralph() {
-  local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD-1]}" flags='' kind=nothing
+  local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD-1]}" flags='' kind=nothing words=''
   local IFS=$' \\t\\n'
   COMPREPLY=()
   if [ "$COMP_CWORD" -le 1 ] || { [ "$COMP_CWORD" -eq 2 ] && [ "$prev" = help ]; }; then
@@ -73,8 +85,7 @@ ${cases.join('\n')}
       ;;
     folder) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- "$cur")) ;;
     file) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$cur")) ;;
-    agent) IFS=$' \\t\\n'; COMPREPLY=($(compgen -W ${quoteShellWord(agents.join(' '))} -- "$cur")) ;;
-    shell) IFS=$' \\t\\n'; COMPREPLY=($(compgen -W ${quoteShellWord(shells.join(' '))} -- "$cur")) ;;
+    words) IFS=$' \\t\\n'; COMPREPLY=($(compgen -W "$words" -- "$cur")) ;;
   esac
 }
 complete -F _ralph ralph
@@ -85,28 +96,26 @@ complete -F _ralph ralph
 const escapeZshSpec = (text: string): string => text.replaceAll(/[[\]:\\]/g, (character) => `\\${character}`)
 
 function zshScript({ commands, agents }: CompletionTable): string {
-  const actions: Readonly<Record<CompletionKind, string>> = {
-    sprint: '_ralph_sprints',
-    folder: '_files -/',
-    file: '_files',
-    agent: `(${agents.map((name) => name.replaceAll(':', String.raw`\:`)).join(' ')})`,
-    shell: `(${shells.join(' ')})`,
-    nothing: ' ',
-  }
+  const actions = { sprint: '_ralph_sprints', folder: '_files -/', file: '_files', nothing: ' ' }
+  const action = (completion: Completion): string =>
+    isWords(completion)
+      ? `(${completion.map((word) => word.replaceAll(':', String.raw`\:`)).join(' ')})`
+      : actions[completion]
   const optionSpec = ([name, option]: readonly [string, CommandOption]) =>
     listFlags(name, option).map((flag) => {
       const takes = takesValue(option)
-        ? `:${escapeZshSpec(option.value ?? 'VALUE')}:${actions[valueCompletionKind(name, option)]}`
+        ? `:${escapeZshSpec(option.value ?? 'VALUE')}:${action(completeValue(name, option, agents))}`
         : ''
       return quoteShellWord(
         `${flag}${takes !== '' && flag.startsWith('--') ? '=' : ''}[${escapeZshSpec(option.description)}]${takes}`,
       )
     })
   const cases = commands.map((about) => {
-    const rest = quoteShellWord(
-      `*:${escapeZshSpec(about.arguments?.[0] ?? 'argument')}:${actions[argumentCompletionKind(about)]}`,
-    )
-    const specs = [...Object.entries(about.options).flatMap(optionSpec), ...(about.arguments ? [rest] : [])]
+    const [first = 'argument'] = about.arguments ?? []
+    const place = hasSubcommands(first) ? '1' : '*'
+    const rest = quoteShellWord(`${place}:${escapeZshSpec(first)}:${action(completeArgument(about))}`)
+    const files = hasSubcommands(first) ? [quoteShellWord('*:file:_files')] : []
+    const specs = [...Object.entries(about.options).flatMap(optionSpec), ...(about.arguments ? [rest, ...files] : [])]
     return `    ${about.name})\n      _arguments \\\n        ${specs.join(' \\\n        ')}\n      ;;`
   })
   const described = commands.map(({ name, summary }) => `    ${quoteShellWord(`${name}:${escapeZshSpec(summary)}`)}`)
@@ -141,26 +150,26 @@ if [ "$funcstack[1]" = "_ralph" ]; then _ralph "$@"; else compdef _ralph ralph; 
 const fishQuoted = (words: string): string => `'${words.replaceAll(/['\\]/g, (character) => `\\${character}`)}'`
 
 function fishScript({ commands, agents }: CompletionTable): string {
-  const actions: Readonly<Record<CompletionKind, string>> = {
+  const actions = {
     sprint: ` -a ${fishQuoted('(ls .claude/sprints 2>/dev/null | string replace -r "^\\\\d{4}-\\\\d\\\\d-\\\\d\\\\d_" "") (__fish_complete_directories (commandline -ct))')}`,
     folder: ` -a ${fishQuoted('(__fish_complete_directories (commandline -ct))')}`,
     file: ' -F',
-    agent: ` -a ${fishQuoted(agents.join(' '))}`,
-    shell: ` -a ${fishQuoted(shells.join(' '))}`,
     nothing: '',
   }
+  const action = (completion: Completion): string =>
+    isWords(completion) ? ` -a ${fishQuoted(completion.join(' '))}` : actions[completion]
   const lines = commands.flatMap((about) => {
     const within = `complete -c ralph -n ${fishQuoted(`__fish_seen_subcommand_from ${about.name}`)}`
     const options = Object.entries(about.options).map(([name, option]) => {
       const short = option.short ? ` -s ${option.short}` : ''
-      const takes = takesValue(option) ? ` -r${actions[valueCompletionKind(name, option)]}` : ''
+      const takes = takesValue(option) ? ` -r${action(completeValue(name, option, agents))}` : ''
       return `${within} -l ${name}${short}${takes} -d ${fishQuoted(option.description)}`
     })
-    const action = actions[argumentCompletionKind(about)]
+    const rest = `${action(completeArgument(about))}${hasSubcommands(about.arguments?.[0]) ? ' -F' : ''}`
     return [
       `complete -c ralph -n __fish_use_subcommand -a ${about.name} -d ${fishQuoted(about.summary)}`,
       ...options,
-      ...(action === '' ? [] : [`${within}${action}`]),
+      ...(rest === '' ? [] : [`${within}${rest}`]),
     ]
   })
   return [
