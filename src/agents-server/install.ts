@@ -20,7 +20,7 @@ export async function installVersion(version: string, how: InstallOptions): Prom
   const { command, env, cwd } = how
   if (command === undefined) {
     throw new RalphError('NOT_SUPPORTED', `this machine does not accept updates (ralph ${version})`, {
-      hint: 'install it on the machine, or join again with --update "npm install --global ralph-mode@{version}"',
+      hint: 'install it on the machine, or join again with --update "/opt/install-ralph {version}"',
     })
   }
   const script = `{ ${command.replaceAll('{version}', version)}\n} 2>&1`

@@ -166,7 +166,7 @@ async function showOne(
   if (history?.earlier !== undefined)
     io.print(`earlier iterations: ralph status ${name} --all --before ${history.earlier}`)
   if (progress.status !== 'in-progress') return
-  io.print(`owner: ${readSprintOwner(dir) ?? `none; resume with: ralph run ${displayPath(dir, io)}`}`)
+  io.print(`owner: ${readSprintOwner(dir) ?? `none; resume with: ralph run ${name}`}`)
 }
 
 const encodeHistory = ({ iterations, steps, hookTasks, earlier }: PagedHistory) => ({

@@ -80,8 +80,8 @@ function parseCommandArgs(name: string, args: readonly string[], options: Comman
 function usageHint(name: string, message: string, options: CommandOptions): string {
   const typed = /'--([^'=\s]+)/.exec(message)?.[1]
   const names = Object.keys(options)
-  const begun = names.filter((option) => typed !== undefined && option.startsWith(typed))
-  const suggestion = begun.length === 1 ? begun[0] : typed && findNearestWord(typed, names)
+  const completions = names.filter((option) => typed !== undefined && option.startsWith(typed))
+  const suggestion = completions.length === 1 ? completions[0] : typed && findNearestWord(typed, names)
   const see = `see: ralph ${name} --help`
   return suggestion && suggestion !== typed ? `did you mean --${suggestion}? ${see}` : see
 }

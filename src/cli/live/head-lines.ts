@@ -56,8 +56,9 @@ function titleLine({ progress, lastEventAt, waitingUntil }: LiveViewState, { pai
   const age = hasAge ? ` · last event ${formatAge(now - lastEventAt)} ago` : ''
   const text = describeLiveState(progress, now, waitingUntil)
   const state = `${statusDot(progress, paint)} ${text}${paint.dim(age)}`
-  const name = fitText(progress.sprintId, Math.max(6, size.columns - text.length - age.length - 11))
-  return joinEnds(`${paint.bold('ralph')}  ${name}`, state, size.columns)
+  const room = size.columns - text.length - age.length - 11
+  const name = room < 6 ? '' : `  ${fitText(progress.sprintId, room)}`
+  return joinEnds(`${paint.bold('ralph')}${name}`, state, size.columns)
 }
 
 const goalLine = ({ progress: { goal } }: LiveViewState, { size }: DrawContext): string =>

@@ -92,6 +92,8 @@ describe('the live view', () => {
 
     expect(title).toMatch(/^ralph {2}2026-01-18_sprint +● running$/)
     expect(counters).toBe('iteration 3/40 0:05   $3.18 of $10')
+    const pausing = createBusyState({ stopRequested: { as: 'paused', when: 'iteration' } })
+    expect(renderScreen(pausing, 40, 12)[0]).toMatch(/^ralph +● pausing after this iteration$/)
   })
 
   it('shows agent, branch, changes and context, and at 200 columns the earlier iterations', () => {

@@ -15,6 +15,7 @@ import { chooseAgents } from '../agents/choose-agent.ts'
 import { createInspector } from '../agents/inspector.ts'
 import { signInCommand } from '../agents/sign-in-command.ts'
 import { resolveProtection } from '../agents/protection.ts'
+import type { Driver } from '../../agents/drivers/driver.ts'
 import type { Io } from '../io/io.ts'
 import { createPaint } from '../io/paint.ts'
 import { printWrapped } from '../io/print-wrapped.ts'
@@ -37,9 +38,10 @@ export type DryRun = {
 export async function showDryRun({ sprintDir, progress, agent, json }: DryRun, io: Io): Promise<number> {
   const project = findProject(sprintDir, io.cwd)
   const inProject = { ...io, cwd: project }
+  const driver = chooseAgent(agent === undefined ? progress.agent : [agent], inProject)
   const examined = await Promise.all([
-    examineAgent(agent === undefined ? progress.agent : [agent], inProject),
-    examineProtection(progress, io),
+    examineAgent(driver, inProject),
+    examineProtection(progress, driver instanceof Error ? undefined : driver, io),
     examineRepository(progress, project),
     examineChecks(progress, inProject),
     estimateCost(io),
@@ -65,9 +67,18 @@ function dryRunLines(progress: Progress, findings: readonly Finding[], prompt: s
   ]
 }
 
-async function examineAgent(requested: readonly string[] | undefined, io: Io): Promise<Finding> {
+/** The agent that the run would start, or why there is none. */
+function chooseAgent(requested: readonly string[] | undefined, io: Io): Driver | Error {
   try {
-    const [driver] = chooseAgents(requested, io).drivers
+    return chooseAgents(requested, io).drivers[0]
+  } catch (error) {
+    return new Error(errorMessage(error))
+  }
+}
+
+async function examineAgent(driver: Driver | Error, io: Io): Promise<Finding> {
+  if (driver instanceof Error) return { name: 'agent', level: 'stop', text: driver.message }
+  try {
     const { version = 'unknown version', login } = await inspectAgent(driver, createInspector(driver, io))
     const text = `${driver.name} ${version}`
     if (login !== 'no') return { name: 'agent', level: 'ok', text: `${text}${login === 'yes' ? ', signed in' : ''}` }
@@ -81,12 +92,14 @@ async function examineAgent(requested: readonly string[] | undefined, io: Io): P
   }
 }
 
-async function examineProtection(progress: Progress, io: Io): Promise<Finding> {
+async function examineProtection(progress: Progress, agent: Driver | undefined, io: Io): Promise<Finding> {
   try {
     const protection = await resolveProtection(progress, io)
-    const isRoot = process.getuid?.() === 0 ? ', as root' : ''
-    const level = protection.sandbox === undefined ? 'warn' : 'ok'
-    return { name: 'sandbox', level, text: `${protection.text}${isRoot}` }
+    const isRoot = process.getuid?.() === 0
+    const text = `${protection.text}${isRoot ? ', as root' : ''}`
+    if (protection.sandbox !== undefined) return { name: 'sandbox', level: 'ok', text }
+    const refusal = agent?.warn?.({ isRoot, sandboxed: false, env: io.env })
+    return { name: 'sandbox', level: refusal ? 'stop' : 'warn', text: refusal ?? text }
   } catch (error) {
     return { name: 'sandbox', level: 'stop', text: errorMessage(error) }
   }

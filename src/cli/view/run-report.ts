@@ -12,6 +12,7 @@ import { printWrapped } from '../io/print-wrapped.ts'
 import { resumeCommand } from './raised-limits.ts'
 import { bestIteration, questionLines } from './receipt.ts'
 import { missingVariable } from '../agents/missing-variable.ts'
+import { isRootRefusal } from '../agents/root-refusal.ts'
 import { signInCommand } from '../agents/sign-in-command.ts'
 import { removedWorktreeBranch } from '../sprint/changes.ts'
 import { findIterationAgent } from '../sprint/iteration-agent.ts'
@@ -146,8 +147,8 @@ function placeLines(progress: Progress, { sprintDir, name }: NamedSprint, io: Io
 
 function nextSteps(progress: Progress, name: string): string[] {
   const { status, humanNeeded, failure } = progress
-  if (humanNeeded && failure?.class === 'auth')
-    return ['', ...questionLines(humanNeeded), '', signInHint(progress, humanNeeded.reason, name)]
+  if (humanNeeded && (failure?.class === 'auth' || isRootRefusal(progress)))
+    return ['', ...questionLines(humanNeeded), '', accessHint(progress, humanNeeded.reason, name)]
   if (humanNeeded) {
     const how = `answer with: ralph answer ${name} ${exampleAnswer(humanNeeded)}   then: ${resumeCommand(name, progress)}`
     return ['', ...questionLines(humanNeeded), '', how]
@@ -163,7 +164,9 @@ function exampleAnswer({ options = [], default: preset }: NonNullable<Progress['
 }
 
 /** What to do about an agent that cannot work until the user fixes its access. */
-function signInHint(progress: Progress, reason: string, name: string): string {
+function accessHint(progress: Progress, reason: string, name: string): string {
+  if (isRootRefusal(progress))
+    return `use another user or a sandbox, or set IS_SANDBOX=1 if this machine is one, then: ${resumeCommand(name, progress)}`
   const variable = missingVariable(reason)
   if (variable !== undefined)
     return `set ${variable}, add "env: { pass: [${variable}] }" to SPRINT.yaml, then: ${resumeCommand(`${name} --accept-changes`, progress)}`

@@ -179,7 +179,7 @@ function readMachineSettings(values: AgentsServerFlags, io: Io): MachineSettings
 function validateUpdateCommand(command: string | undefined): string | undefined {
   if (command === undefined || command.includes('{version}')) return command
   throw new RalphError('USAGE', 'the command for --update must contain {version}', {
-    hint: '--update "npm install --global ralph-mode@{version}"',
+    hint: '--update "/opt/install-ralph {version}"',
   })
 }
 
