@@ -207,3 +207,19 @@ describe('a mistake about checks', () => {
     expect(stdout).toMatch(/no check found[\s\S]*✓ goal reached, unchecked: no check confirmed it\n/)
   })
 })
+
+describe('an agent that refuses to work as root', () => {
+  it('stops the sprint with the ways out, and the next run tries again by itself', async () => {
+    const result = '--dangerously-skip-permissions cannot be used with root/sudo privileges for security reasons'
+    const refused = { type: 'result', is_error: true, startup_failure_reason: 'bypass_root', result }
+    const sprint = await createTestSprint({
+      files: noYaml,
+      answers: { 1: { lines: [JSON.stringify(refused)], exit: 1 }, 2: goalComplete },
+    })
+    const { exitCode, stdout } = await sprint.ralph('run', 'fix it all')
+    expect({ exitCode, asks: stdout.includes('answer with') }).toEqual({ exitCode: 2, asks: false })
+    expect(stdout).toMatch(/use another user or a sandbox, or set IS_SANDBOX=1 .*, then: ralph run fix-it-all\n/)
+
+    expect(await sprint.ralph('run')).toMatchObject({ exitCode: 0 })
+  })
+})
