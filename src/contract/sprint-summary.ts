@@ -3,7 +3,15 @@ import { unlimitedIterations } from './progress.ts'
 
 /** The part of a progress that its summary needs. */
 export type SummarySource = Pick<Progress, 'stats' | 'limits' | 'live' | 'iterations' | 'status'> &
-  Partial<Pick<Progress, 'runLimits' | 'parked' | 'reason' | 'doneWhen' | 'baseline'>>
+  Partial<Pick<Progress, 'runLimits' | 'parked' | 'reason' | 'doneWhen' | 'baseline'>> & {
+    /** Of a sprint that has reached its goal. */
+    readonly ralphExit?: Doubts | undefined
+  }
+
+type Doubts = Pick<Progress['ralphExit'], 'unchecked' | 'unproven'>
+
+/** What is missing from a goal that was reached. */
+export type GoalDoubt = 'unchecked' | 'unproven'
 
 export type IterationMark = {
   readonly number: number
@@ -37,6 +45,7 @@ export type SprintSummary = {
   readonly stage?: LiveIteration['stage'] | undefined
   readonly parked?: Progress['parked']
   readonly reason?: string | undefined
+  readonly doubt?: GoalDoubt | undefined
 }
 
 /** Iterations in a summary. */
@@ -62,7 +71,13 @@ export function summarizeSprint(progress: SummarySource): SprintSummary {
     stage: current?.stage,
     parked: status === 'parked' ? progress.parked : undefined,
     reason: status === 'in-progress' || status === 'parked' ? undefined : progress.reason,
+    doubt: status === 'completed' ? readDoubt(progress.ralphExit) : undefined,
   }
+}
+
+function readDoubt({ unchecked, unproven }: Doubts = {}): GoalDoubt | undefined {
+  if (unchecked === true) return 'unchecked'
+  return unproven === true ? 'unproven' : undefined
 }
 
 /** Whether work runs, or resumes by itself. */

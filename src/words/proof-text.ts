@@ -1,11 +1,5 @@
 import type { Progress } from '../contract/progress.ts'
 
-/** What is missing from a goal that was reached; undefined if nothing is. */
-export function describeDoubt({ ralphExit, status }: Pick<Progress, 'ralphExit' | 'status'>): string | undefined {
-  if (status !== 'completed') return undefined
-  return ralphExit.unchecked === true ? 'unchecked' : ralphExit.unproven === true ? 'unproven' : undefined
-}
-
 /** What a reader must know about how a goal was reached; undefined if it was not. */
 export function describeExit({ ralphExit, status }: Pick<Progress, 'ralphExit' | 'status'>): string | undefined {
   if (status !== 'completed') return undefined

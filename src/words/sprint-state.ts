@@ -1,5 +1,5 @@
 import type { LiveIteration, SprintStatus } from '../contract/progress.ts'
-import type { CheckCount, IterationMark, SprintSummary } from '../contract/sprint-summary.ts'
+import type { CheckCount, GoalDoubt, IterationMark, SprintSummary } from '../contract/sprint-summary.ts'
 import { statusWords } from './status.ts'
 import type { Tone } from './tone.ts'
 import { verdictBadge, type VerdictBadge } from './verdict.ts'
@@ -17,6 +17,8 @@ export type SprintState = {
   readonly iteration?: string | undefined
   /** What happens inside the iteration that runs. */
   readonly doing?: string | undefined
+  /** What is missing from a goal that was reached. */
+  readonly doubt?: GoalDoubt | undefined
 }
 
 const groups: Readonly<Record<SprintStatus, SituationGroup>> = {
@@ -34,7 +36,14 @@ const groups: Readonly<Record<SprintStatus, SituationGroup>> = {
 }
 
 /** The state of a sprint, for the terminal and every part of the page. */
-export function describeSprintState({ status, iteration, maxIterations, mode, stage }: SummaryWords): SprintState {
+export function describeSprintState({
+  status,
+  iteration,
+  maxIterations,
+  mode,
+  stage,
+  doubt,
+}: SummaryWords): SprintState {
   const { label, tone } = statusWords[status]
   const cap = maxIterations === undefined ? '' : ` of ${maxIterations}`
   return {
@@ -44,11 +53,12 @@ export function describeSprintState({ status, iteration, maxIterations, mode, st
     live: status === 'in-progress',
     iteration: iteration > 0 ? `iteration ${iteration}${cap}` : undefined,
     doing: status !== 'in-progress' ? undefined : (describeStage(stage) ?? mode),
+    ...(doubt && { doubt }),
   }
 }
 
 /** A glance from the API has plain strings. */
-type SummaryWords = Pick<SprintSummary, 'status' | 'iteration' | 'maxIterations'> & {
+type SummaryWords = Pick<SprintSummary, 'status' | 'iteration' | 'maxIterations' | 'doubt'> & {
   readonly mode?: string | undefined
   readonly stage?: string | undefined
 }

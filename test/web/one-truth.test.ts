@@ -88,6 +88,8 @@ function contradictions(progress: Progress): string[] {
       row.group !== head.group && glance.question === undefined && progress.status !== 'needs-human',
     'the row and the head differ in label':
       glance.question === undefined && progress.status !== 'needs-human' && !row.label.startsWith(head.label),
+    'the row hides what the head says is missing from the goal':
+      glance.question === undefined && head.doubt !== undefined && !row.label.includes(head.doubt),
     'the strip waits for a limit and the head does not':
       parked !== (progress.status === 'parked' && progress.parked !== undefined),
     'the row has a limit and the head does not': (glance.parked !== undefined) !== parked,
@@ -147,4 +149,10 @@ it('the run before the first iteration is counted, and shown as such', () => {
     [0],
     [true],
   ])
+})
+
+it.each(['unproven', 'unchecked'] as const)('an %s goal is no plain "Done" in the row either', (doubt) => {
+  const { ralphExit } = buildProgress()
+  const { head, row } = look(buildProgress({ status: 'completed', ralphExit: { ...ralphExit, [doubt]: true } }))
+  expect([head.label, head.doubt, row.label]).toEqual(['Done', doubt, `Done · ${doubt}`])
 })

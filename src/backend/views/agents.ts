@@ -26,7 +26,9 @@ const glimpse = sql<Glimpse>`jsonb_build_object(
   'live', ${sprints.progress}->'live', 'iterations',
   jsonb_path_query_array(${sprints.progress}, 'lax $.iterations[last - 19 to last]')) ||
   jsonb_strip_nulls(jsonb_build_object('runLimits', ${sprints.progress}->'runLimits', 'parked', ${sprints.progress}->'parked',
-  'reason', ${sprints.progress}->'reason', 'doneWhen', ${sprints.progress}->'doneWhen', 'baseline', ${sprints.progress}->'baseline'))`
+  'reason', ${sprints.progress}->'reason', 'doneWhen', ${sprints.progress}->'doneWhen', 'baseline', ${sprints.progress}->'baseline',
+  'ralphExit', jsonb_build_object('unchecked', ${sprints.progress}->'ralphExit'->'unchecked',
+  'unproven', ${sprints.progress}->'ralphExit'->'unproven')))`
 
 const rowFields = {
   agent: agents,

@@ -80,6 +80,7 @@ export const SprintGlance = z.object({
   /** The open question of the agent that has waited longest, in one sentence; it may belong to an earlier sprint. */
   question: z.object({ id: Uuid, reason: z.string(), askedAt: Timestamp }).optional(),
   reason: z.string().optional(),
+  doubt: z.enum(['unchecked', 'unproven']).optional().describe('What is missing from a goal that was reached'),
   diff: z.object({ added: z.int(), removed: z.int() }).optional(),
   branch: z.string().optional(),
   updatedAt: Timestamp,

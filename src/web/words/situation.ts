@@ -33,11 +33,12 @@ export function describeSituation(row: FleetRow, now: number): AgentSituation {
 
 /** After a day, how a sprint ended is history and no longer the state of its agent. */
 function situationBySprint(sprint: SprintGlance, recent: boolean): AgentSituation | undefined {
-  const { group, tone, label, live, doing } = describeSprintState(sprint)
+  const { group, tone, label, live, doing, doubt } = describeSprintState(sprint)
+  const detail = doing ?? doubt
   if (!recent && (group === 'failed' || sprint.status === 'completed')) return undefined
   if (sprint.status === 'needs-human')
     return { group: 'resting', tone: 'quiet', label: 'Waiting; its question was dismissed' }
-  return { group, tone, label: doing === undefined ? label : `${label} · ${doing}`, ...(live && { live }) }
+  return { group, tone, label: detail === undefined ? label : `${label} · ${detail}`, ...(live && { live }) }
 }
 
 function situationByAgent({ agent, machine }: FleetRow): AgentSituation {

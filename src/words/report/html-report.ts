@@ -1,8 +1,9 @@
 import type { IterationRecord } from '../../contract/progress.ts'
+import { summarizeSprint } from '../../contract/sprint-summary.ts'
 import { formatHumanDuration } from '../durations.ts'
 import { formatCost, formatDollars } from '../money.ts'
 import { formatTokens } from '../counts.ts'
-import { describeDoubt, describeExit } from '../proof-text.ts'
+import { describeExit } from '../proof-text.ts'
 import { renderBarChart } from './charts.ts'
 import { renderIterations, renderReceipts, renderStepList } from './html-iterations.ts'
 import { html, type HtmlMarkup } from './html.ts'
@@ -58,7 +59,7 @@ function renderHead({ history: { progress, iterations } }: ReportData): HtmlMark
     ...(how === undefined ? [] : [['proof', how] as const]),
     ['last event', stats.updatedAt === undefined ? 'none' : formatMinute(stats.updatedAt)],
   ]
-  const doubt = describeDoubt(progress)
+  const doubt = summarizeSprint(progress).doubt
   const doubtBadge = doubt === undefined ? html`` : html` <span class="badge so-so">${doubt}</span>`
   return html`<header>
     <p class="name">

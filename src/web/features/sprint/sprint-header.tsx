@@ -15,7 +15,7 @@ import { formatCount } from '../../../words/counts.ts'
 import { formatDurationShort, formatAge } from '../../../words/durations.ts'
 import { formatTimeOfDay } from '../../words/time-of-day.ts'
 import { describeProgram } from '../../../words/status.ts'
-import { describeDoubt, describeExit } from '../../../words/proof-text.ts'
+import { describeExit } from '../../../words/proof-text.ts'
 import { describeSprintState } from '../../../words/sprint-state.ts'
 import { resumable } from './sprint-actions.tsx'
 
@@ -59,7 +59,6 @@ function SprintStateLine({ sprint, row }: { sprint: FleetSprint; row: FleetRow |
   const { progress, lastEventAt } = sprint
   const summary = summarizeSprint(progress)
   const state = describeSprintState(summary)
-  const doubt = describeDoubt(progress)
   const unknown = row !== undefined && !row.machine.reachable && state.live
   return (
     <div className="flex gap-1.5">
@@ -70,9 +69,9 @@ function SprintStateLine({ sprint, row }: { sprint: FleetSprint; row: FleetRow |
         <span className="font-semibold">
           {unknown ? `Unknown: ${row.machine.name} is not responding` : state.label}
         </span>
-        {doubt !== undefined && (
+        {state.doubt !== undefined && (
           <span className={textClasses.warn} title={describeExit(progress)}>
-            {doubt}
+            {state.doubt}
           </span>
         )}
         {state.doing !== undefined && <span>{state.doing}</span>}
