@@ -144,7 +144,7 @@ describe.each(kinds)('the API on %s', (kind) => {
     expect(question).toMatchObject({ agentId: id, reason: expect.stringContaining('Postgres or Redis?') })
     await api.answerSprint({ sprintId, answer: 'Postgres' })
     const { sprint } = await rested(id)
-    expect(sprint?.status).toBe('completed')
+    expect(sprint).toMatchObject({ status: 'completed', doubt: 'unchecked' })
     expect(execFileSync('cat', ['prompts'], { cwd: folder, encoding: 'utf8' })).toContain('Postgres')
     const after = await api.listQuestions({})
     expect(after.items.find((one) => one.id === question?.id)).toMatchObject({ status: 'answered', answer: 'Postgres' })
