@@ -1,17 +1,23 @@
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { seriousIssues } from '../support/page.ts'
 import { root } from '../support/paths.ts'
+import { createTestFolder } from '../support/folder.ts'
 import { createPageAgent, createRepository, createServedPages } from './served-page.ts'
 
 const { serve, open } = createServedPages()
 
+/** An agent that reaches its usage limit unless it was called before. */
+function createLimitedAgent(control: string, calls = '') {
+  mkdirSync(control)
+  if (calls !== '') writeFileSync(join(control, 'calls'), calls)
+  return `${process.execPath} ${join(root, 'test/fixtures/agents/limited-agent.mjs')} ${control}`
+}
+
 it('groups a fleet, keeps the view in the URL, acts on many agents, and tries a parked sprint now', async () => {
   const { origin, folder, project, api } = await serve()
-  const control = join(folder, 'limited')
-  mkdirSync(control)
-  const limited = `command:${process.execPath} ${join(root, 'test/fixtures/agents/limited-agent.mjs')} ${control}`
+  const limited = `command:${createLimitedAgent(join(folder, 'limited'))}`
   for (const name of ['ant', 'bee', 'cat', 'dog', 'eel']) {
     const path = join(project, name)
     createRepository(path)
@@ -74,4 +80,28 @@ it('groups a fleet, keeps the view in the URL, acts on many agents, and tries a 
     parkedIssues: [],
     complaints: [],
   })
+}, 300_000)
+
+it('switches a parked sprint to another agent of its machine', async () => {
+  const programs = createTestFolder()
+  const claude = createLimitedAgent(join(programs, 'control'), 'call\n')
+  const script = `#!/bin/sh\n[ "$1" = --version ] && echo '2.1.325 (Claude Code)' && exit\nexec ${claude}\n`
+  writeFileSync(join(programs, 'claude'), script, { mode: 0o755 })
+  const PATH = [programs, dirname(process.execPath), process.env['PATH']].join(delimiter)
+  const { origin, folder, project, api } = await serve([], { PATH })
+  const { id } = await api.createAgent({
+    name: 'eel',
+    workspace: { kind: 'folder', path: project },
+    program: `command:${createLimitedAgent(join(folder, 'limited'))}`,
+  })
+  const { sprintId } = await api.startRalphMode({ agentId: id, taskDescription: 'Count', doneWhen: [] })
+
+  const { page, complaints } = await open((await api.makeTicket({})).address)
+  await page.goto(`${origin}/sprints/${sprintId}`)
+  const card = page.getByRole('region', { name: 'Usage limit' })
+  await card.getByRole('button', { name: 'Switch agent' }).click()
+  await page.getByRole('menuitem', { name: /^claude/ }).click()
+  await card.waitFor({ state: 'detached' })
+  await page.getByText('Done', { exact: true }).first().waitFor()
+  expect([(await api.getAgent({ agentId: id })).agent.program, complaints.lines]).toEqual(['claude', []])
 }, 300_000)

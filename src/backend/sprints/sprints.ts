@@ -201,10 +201,15 @@ export async function applyStop(
   return applyFact(t, await setResumeRequest(t, sprint, null), { id: t.fleet.newId(), fact })
 }
 
+type ResumeChoice = {
+  /** Replaces the program that the sprint was started with. */
+  readonly useAgentProgram?: boolean
+}
+
 /** Resumes with the next iteration; if the machine has not yet confirmed the stop, as soon as it does. */
-export async function resumeSprint(fleet: Fleet, sprintId: string): Promise<SprintRow> {
+export async function resumeSprint(fleet: Fleet, sprintId: string, choice: ResumeChoice = {}): Promise<SprintRow> {
   await forgetMachineLimit(fleet, sprintId)
-  return changeSprint(fleet, sprintId, { request: { type: 'resume' } }, (t, sprint) => applyResume(t, sprint))
+  return changeSprint(fleet, sprintId, { request: { type: 'resume' } }, (t, sprint) => applyResume(t, sprint, choice))
 }
 
 /** The machine of a parked sprint remembers the limit too. Without its answer it may wait again, which it then reports. */
@@ -218,7 +223,14 @@ async function forgetMachineLimit({ database: { db }, machines }: Fleet, sprintI
   if (parked) await machines.ask(parked.machineId, 'forget-limit', { program: parked.program }).catch(() => undefined)
 }
 
-async function applyResume(t: AgentTransaction, sprint: SprintRow): Promise<SprintRow> {
+async function applyResume(
+  t: AgentTransaction,
+  sprint: SprintRow,
+  { useAgentProgram = false }: ResumeChoice = {},
+): Promise<SprintRow> {
+  const started = useAgentProgram ? undefined : sprint.progress.agent?.[0]
+  const program = started ?? t.agent.program
+  if (sprint.status === 'parked' && sprint.progress.runAgents?.[0] !== program) return switchParked(t, sprint, program)
   if (sprint.status === 'parked') return tryNow(t, sprint)
   if (activeSprintStatuses.includes(sprint.status)) return sprint
   if (sprint.status === 'completed') throw new RalphError('NOT_RUNNING', 'the sprint is completed')
@@ -226,8 +238,13 @@ async function applyResume(t: AgentTransaction, sprint: SprintRow): Promise<Spri
   const running = await findRunningPrompt(t)
   await reattachSprint(t, sprint)
   if (running?.sprintId === sprint.id) return setResumeRequest(t, sprint, t.fleet.clock.now())
-  const fact = createStartedFact(t.fleet.clock.now(), sprint.progress.agent?.[0] ?? t.agent.program)
-  return applyFact(t, sprint, { id: t.fleet.newId(), fact })
+  return applyFact(t, sprint, { id: t.fleet.newId(), fact: createStartedFact(t.fleet.clock.now(), program) })
+}
+
+/** The wait belongs to the program that has reached its limit: a new run begins with the other one. */
+async function switchParked(t: AgentTransaction, sprint: SprintRow, program: string): Promise<SprintRow> {
+  const stopped = await applyStop(t, sprint, { as: 'interrupted', when: 'now' })
+  return applyFact(t, stopped, { id: t.fleet.newId(), fact: createStartedFact(t.fleet.clock.now(), program) })
 }
 
 /** A user does not want to wait for the usage limit: the key, the account or the program may have changed. */

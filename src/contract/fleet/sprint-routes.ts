@@ -17,6 +17,12 @@ import { SprintQuestion, QuestionStatus } from './question.ts'
 import { Timestamp } from '../time.ts'
 import type { Route } from './route.ts'
 
+const resumeBody = z.strictObject({
+  useAgentProgram: z
+    .boolean()
+    .default(false)
+    .describe('Replaces the program that the sprint was started with by that of its agent'),
+})
 const stopWhenBody = z.strictObject({ when: StopWhen.default('iteration') })
 
 export const sprintRoutes = {
@@ -60,7 +66,7 @@ export const sprintRoutes = {
     needs: 'write',
     machine: 'run',
     summary: 'Resumes with the next iteration; a parked sprint tries again now',
-    body: emptyBody,
+    body: resumeBody,
     response: FleetSprint,
   },
   stopSprint: {

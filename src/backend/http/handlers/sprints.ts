@@ -64,7 +64,7 @@ const commandHandlers = (
   startSprint: async ({ ids, body, who }) => showSprint(await startSprint(fleet, ids.agentId, body, toRequester(who))),
   pauseSprint: async ({ ids, body, who }) =>
     showSprint(await pauseSprint(fleet, ids.sprintId, body.when, toRequester(who))),
-  resumeSprint: async ({ ids }) => showSprint(await resumeSprint(fleet, ids.sprintId)),
+  resumeSprint: async ({ ids, body }) => showSprint(await resumeSprint(fleet, ids.sprintId, body)),
   stopSprint: async ({ ids, body, who }) =>
     showSprint(await stopSprint(fleet, ids.sprintId, body.when, toRequester(who))),
   answerSprint: async ({ ids, body, who }) =>

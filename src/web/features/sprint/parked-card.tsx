@@ -82,5 +82,5 @@ async function switchProgram({
   readonly program: string
 }) {
   await api.changeAgent({ agentId, program })
-  return api.resumeSprint({ sprintId })
+  return api.resumeSprint({ sprintId, useAgentProgram: true })
 }
