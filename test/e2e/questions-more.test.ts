@@ -54,20 +54,20 @@ describe('a question', () => {
     expect((await sprint.run()).stdout).toMatch(/\n\? No key\n\nanswer with: ralph answer s/)
   })
 
-  it('of Ralph itself is answered in the same way: after a login the iteration continues', async () => {
-    const refused = { type: 'result', is_error: true, api_error_status: 401, result: 'Please run /login' }
-    const sprint = await createTestSprint({
-      answers: { 1: { lines: [JSON.stringify(refused)], exit: 1 }, 2: goalComplete },
-    })
+  it('of Ralph itself is answered in the same way; a run without an answer asks the agent again', async () => {
+    const refusal = { type: 'result', is_error: true, api_error_status: 401, result: 'Please run /login' }
+    const refused = { lines: [JSON.stringify(refusal)], exit: 1 }
+    const sprint = await createTestSprint({ answers: { 1: refused, 2: refused, 3: goalComplete } })
 
-    expect(await sprint.run()).toMatchObject({ exitCode: 2, stdout: expect.stringMatching(/\? .*\/login/) })
-    expect(await sprint.run()).toMatchObject({ exitCode: 2 })
-    expect(await sprint.calls()).toHaveLength(1)
+    const asked = { exitCode: 2, stdout: expect.stringMatching(/\? .*\/login/) }
+    expect(await sprint.run()).toMatchObject(asked)
+    expect(await sprint.run()).toMatchObject(asked)
+    expect(await sprint.calls()).toHaveLength(2)
     await sprint.ralph('answer', 's', 'I have logged in')
 
     expect(await sprint.run()).toMatchObject({ exitCode: 0 })
-    expect(await sprint.iterations()).toMatchObject([{ number: 1, attempts: 2, verdict: 'accepted' }])
-    expect((await sprint.calls())[1]?.prompt).toContain('Answer: I have logged in')
+    expect(await sprint.iterations()).toMatchObject([{ number: 1, attempts: 3, verdict: 'accepted' }])
+    expect((await sprint.calls())[2]?.prompt).toContain('Answer: I have logged in')
   })
 })
 
