@@ -89,12 +89,10 @@ it('switches a parked sprint to another agent of its machine', async () => {
   writeFileSync(join(programs, 'claude'), script, { mode: 0o755 })
   const PATH = [programs, dirname(process.execPath), process.env['PATH']].join(delimiter)
   const { origin, folder, project, api } = await serve([], { PATH })
-  const { id } = await api.createAgent({
-    name: 'eel',
-    workspace: { kind: 'folder', path: project },
-    program: `command:${createLimitedAgent(join(folder, 'limited'))}`,
-  })
-  const { sprintId } = await api.startRalphMode({ agentId: id, taskDescription: 'Count', doneWhen: [] })
+  const program = `command:${createLimitedAgent(join(folder, 'limited'))}`
+  const { id } = await api.createAgent({ name: 'eel', workspace: { kind: 'folder', path: project }, program })
+  // As the dialog starts it: with a program of its own, which the switch replaces too.
+  const { sprintId } = await api.startRalphMode({ agentId: id, taskDescription: 'Count', doneWhen: [], program })
 
   const { page, complaints } = await open((await api.makeTicket({})).address)
   await page.goto(`${origin}/sprints/${sprintId}`)

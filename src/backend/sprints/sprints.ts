@@ -228,8 +228,8 @@ async function applyResume(
   sprint: SprintRow,
   { useAgentProgram = false }: ResumeChoice = {},
 ): Promise<SprintRow> {
-  const started = useAgentProgram ? undefined : sprint.progress.agent?.[0]
-  const program = started ?? t.agent.program
+  const { agent: chosen, runAgents = chosen } = sprint.progress
+  const program = (useAgentProgram || !chosen ? undefined : runAgents?.[0]) ?? t.agent.program
   if (sprint.status === 'parked' && sprint.progress.runAgents?.[0] !== program) return switchParked(t, sprint, program)
   if (sprint.status === 'parked') return tryNow(t, sprint)
   if (activeSprintStatuses.includes(sprint.status)) return sprint
