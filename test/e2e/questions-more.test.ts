@@ -59,9 +59,9 @@ describe('a question', () => {
     const refused = { lines: [JSON.stringify(refusal)], exit: 1 }
     const sprint = await createTestSprint({ answers: { 1: refused, 2: refused, 3: goalComplete } })
 
-    const asked = { exitCode: 2, stdout: expect.stringMatching(/\? .*\/login/) }
-    expect(await sprint.run()).toMatchObject(asked)
-    expect(await sprint.run()).toMatchObject(asked)
+    const signIn = { exitCode: 2, stdout: expect.stringMatching(/\? .*\/login/) }
+    expect(await sprint.run()).toMatchObject(signIn)
+    expect(await sprint.run()).toMatchObject(signIn)
     expect(await sprint.calls()).toHaveLength(2)
     await sprint.ralph('answer', 's', 'I have logged in')
 

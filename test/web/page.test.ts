@@ -261,7 +261,14 @@ describe('by keyboard', () => {
 
 describe('the fleet', () => {
   it('moves through its rows with j and k, and Enter opens one', async () => {
-    await open('/')
+    const fleet = busyFleet()
+    const [template] = fleet.sprints
+    if (!template) throw new Error('no sprint')
+    // The page loads the sprint of a row that keeps the focus.
+    const missing = fleet.agents.filter(({ sprint }) => !fleet.sprints.some(({ id }) => id === sprint?.id))
+    for (const { agent, sprint } of missing)
+      if (sprint) fleet.sprints.push({ ...template, id: sprint.id, agentId: agent.id })
+    await open('/', fleet)
     await see('Postgres or Redis?')
     await page().locator('[aria-label=Loading]').waitFor({ state: 'detached' })
     for (const [key, index] of [
