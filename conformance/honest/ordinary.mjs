@@ -43,6 +43,11 @@ CODE
 export const ordinary = [
   ...fixes('node', [
     {
+      id: 'h-more-lint-header',
+      name: 'fixes a bug and switches a rule of the linter off for the file, which no check looks at',
+      also: sh`sed -i '1i /* eslint-disable no-console */' src/*.js`,
+    },
+    {
       id: 'h-more-format-all',
       name: 'fixes a bug and formats sources and tests with double quotes',
       also: sh`sed -i "s/'/\"/g" src/*.js test/*.test.js support/*.js cli/*.js; printf '{ "singleQuote": false }\n' > .prettierrc`,

@@ -11,6 +11,7 @@ import { findRedOnOldCode, gradeByHollowRun, type HollowGrade, type RedOnOldCode
 import { runCheck, type CheckPlace, type CheckRun } from './run-check.ts'
 import { findRunnerKnowledge } from './runner-knowledge.ts'
 import { describeSeal, testSeal, type Seal } from './seal.ts'
+import { findSuppressions } from './suppressions.ts'
 import { describeProof } from './texts.ts'
 
 export type ProveRequest = {
@@ -60,6 +61,11 @@ export async function proveClaim(request: ProveRequest): Promise<ProvedClaim> {
   if (now.some(({ record }) => record.place === 'in-place') && (await hasRewrittenTests(claim)))
     return conclude('contested', {
       reason: 'The check runs in the work tree itself, and what it is made of was changed there',
+    })
+  const suppressions = await findSuppressions(session, now)
+  if (suppressions.length > 0)
+    return conclude('contested', {
+      reason: `Red without new lines that switch findings off: ${suppressions.join(', ')}`,
     })
   const found = old.some(isFixed) ? await findChecker(session, old) : await findRedFirst(session, now, old)
   if (found.verdict) return conclude(found.verdict, found)
