@@ -1,5 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process'
 import {
+  chmodSync,
   existsSync,
   readdirSync,
   readFileSync,
@@ -47,6 +48,28 @@ describe("Ralph's own store", () => {
     expect(await workspace.checkpoint(3, 'three')).toMatch(/^[0-9a-f]{40}$/)
     await restoreFiles(options, { iteration: 0 }, 7)
     expect(text()).toBe('a\n')
+  })
+
+  it('starts git three times for a checkpoint, once if nothing changed, and nine times for a restore', async () => {
+    const { project, options, workspace } = await createCheckpoints()
+    const programs = join(project, '..', 'programs')
+    const log = join(programs, 'log')
+    write(programs, { git: `#!/bin/sh\necho x >> '${log}'\nPATH=\${PATH#*:} exec git "$@"\n` })
+    chmodSync(join(programs, 'git'), 0o755)
+    const path = process.env['PATH']
+    process.env['PATH'] = `${programs}:${path}`
+    onTestFinished(() => void (process.env['PATH'] = path))
+    const count = async (work: () => Promise<unknown>) => {
+      writeFileSync(log, '')
+      await work()
+      return readText(programs, 'log').split('\n').length - 1
+    }
+
+    write(project, { 'a.txt': 'three' })
+    expect(await count(() => workspace.checkpoint(3, 'm'))).toBe(3)
+    expect(await count(() => workspace.checkpoint(4, 'm'))).toBe(1)
+    write(project, { 'a.txt': 'four' })
+    expect(await count(() => restoreFiles(options, { iteration: 2 }, 1))).toBe(9)
   })
 
   it('has the files of a nested repository whose .git was deleted', async () => {

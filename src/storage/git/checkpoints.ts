@@ -1,16 +1,9 @@
 import { join } from 'node:path'
-import { exists, readTextSyncIfExists, removeFile } from '../../platform/files/files.ts'
+import { hasRef, readRef, writeCommitObject, type RefChanges } from '../../platform/files/git-files.ts'
 import type { GitOptions } from '../../platform/git.ts'
 import { cutHistory, hasStore, storeGit, storeOptions } from './checkpoint-store.ts'
 import { hasUserRefs, openStore } from './import-checkpoints.ts'
-import {
-  copyTrackedFiles,
-  formatRefChanges,
-  listRefs,
-  pinRefs,
-  type ListedRef,
-  type RefChanges,
-} from './pin-checkpoints.ts'
+import { changeStoreRefs, copyTrackedFiles, listRefs, pinRefs, type ListedRef } from './pin-checkpoints.ts'
 import { readHead, type Repository } from './repositories.ts'
 import { rewriteWorkTree, writeWorkTree, type UnstoredPath, type StoredTree } from './work-tree.ts'
 
@@ -69,7 +62,7 @@ async function writeCommit(repository: Repository, { tree, message, parent }: Ne
   const who = `Ralph <ralph@localhost> ${Math.floor(Date.now() / 1000)} +0000`
   const parents = before === 'unborn' ? [] : [`parent ${before}`]
   const input = `${[`tree ${tree}`, ...parents, `author ${who}`, `committer ${who}`, '', message].join('\n')}\n`
-  const commit = await storeGit(repository, { args: ['hash-object', '-t', 'commit', '-w', '--stdin'], input })
+  const commit = writeCommitObject(join(repository.store, 'objects'), input, tree)
   if (parent === undefined && before !== 'unborn') await cutHistory(repository, [commit])
   return commit
 }
@@ -86,32 +79,24 @@ const treesByCommit = new Map<string, string>()
 
 async function readLastCheckpoint(repository: Repository) {
   const { store, refs } = repository
-  const loose = readTextSyncIfExists(join(store, refs, 'last'))?.trim()
-  const args = ['rev-parse', '--verify', '--quiet', `${refs}/last`]
-  const commit = loose ?? (await storeGit(repository, { args }).catch(() => ''))
-  if (commit === '') return undefined
-  const tree = treesByCommit.get(commit) ?? (await storeGit(repository, { args: ['rev-parse', `${commit}^{tree}`] }))
-  treesByCommit.set(commit, tree)
-  return { commit, tree, isMoved: hasRef(repository, movedMarker) }
+  const commit = readRef(store, `${refs}/last`)
+  if (commit === undefined) return undefined
+  return { commit, tree: await readTreeId(repository, commit), isMoved: hasRef(store, `${refs}/${movedMarker}`) }
 }
 
-const hasRef = ({ store, refs }: Repository, name: string): boolean =>
-  exists(join(store, refs, name)) ||
-  (readTextSyncIfExists(join(store, 'packed-refs')) ?? '').includes(` ${refs}/${name}\n`)
+/** The tree of a commit in the store. */
+export async function readTreeId(repository: Repository, commit: string): Promise<string> {
+  const tree = treesByCommit.get(commit) ?? (await storeGit(repository, { args: ['rev-parse', `${commit}^{tree}`] }))
+  treesByCommit.set(commit, tree)
+  return tree
+}
 
 /**
  * Sets and deletes refs in the store in one transaction, then in the user's repository. Resolves with the reason if the second
  * failed: the store has everything, so a broken repository loses no checkpoint.
  */
 export async function updateRefs(repository: Repository, commits: RefChanges): Promise<string | undefined> {
-  const { store, refs } = repository
-  // A ref of Ralph's has one writer, so a lock on it is left over from a killed run.
-  for (const name of Object.keys(commits)) {
-    const lock = join(store, refs, `${name}.lock`)
-    if (exists(lock)) await removeFile(lock)
-  }
-  const head = 'last' in commits ? formatRefChanges('refs/heads', { last: commits['last'] }) : ''
-  await storeGit(repository, { args: ['update-ref', '--stdin'], input: `${formatRefChanges(refs, commits)}${head}` })
+  await changeStoreRefs(repository, commits)
   return pinRefs(repository, commits)
 }
 

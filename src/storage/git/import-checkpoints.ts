@@ -1,13 +1,7 @@
+import type { RefChanges } from '../../platform/files/git-files.ts'
 import { git } from '../../platform/git.ts'
 import { createStore, cutHistory, hasStore, storeOptions, userObjects } from './checkpoint-store.ts'
-import {
-  copyFromRepository,
-  formatRefChanges,
-  listRefs,
-  pinRefs,
-  type ListedRef,
-  type RefChanges,
-} from './pin-checkpoints.ts'
+import { changeStoreRefs, copyFromRepository, listRefs, pinRefs, type ListedRef } from './pin-checkpoints.ts'
 import type { Repository } from './repositories.ts'
 
 /**
@@ -36,10 +30,7 @@ async function importCheckpoints(repository: Repository, found: readonly ListedR
   await copyFromRepository(repository, commits)
   await cutHistory(repository, await findRoots(repository, commits))
   const refs: RefChanges = Object.fromEntries(found.map(({ name, commit }) => [name, commit]))
-  const last = refs['last']
-  const head = last === undefined ? '' : formatRefChanges('refs/heads', { last })
-  const input = `${formatRefChanges(repository.refs, refs)}${head}`
-  await git({ ...storeOptions(repository), input }, 'update-ref', '--stdin')
+  await changeStoreRefs(repository, refs)
   await pinRefs(repository, refs)
 }
 

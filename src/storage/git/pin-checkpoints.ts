@@ -1,28 +1,55 @@
 import { join } from 'node:path'
 import { errorMessage } from '../../contract/errors.ts'
 import { exists, fileSize, readTextSyncIfExists, removeFile } from '../../platform/files/files.ts'
+import {
+  parseTree,
+  readLooseObject,
+  readRef,
+  readRefs,
+  writeLooseObject,
+  writeRefs,
+  type LooseObject,
+  type RefChanges,
+} from '../../platform/files/git-files.ts'
 import { copyObjects } from '../../platform/git-pack.ts'
 import { git, type GitOptions } from '../../platform/git.ts'
 import { storeOptions, userObjects } from './checkpoint-store.ts'
 import { hasForeignGitFolder, readHead, resolveGitFolders, type Repository } from './repositories.ts'
 
-/** A commit, or undefined to delete the ref. */
-export type RefChanges = Readonly<Record<string, string | undefined>>
-
 export type ListedRef = { readonly name: string; readonly commit: string }
 
-export const formatRefChanges = (refs: string, commits: RefChanges): string =>
-  Object.entries(commits)
-    .map(([name, commit]) => (commit === undefined ? `delete ${refs}/${name}\n` : `update ${refs}/${name} ${commit}\n`))
-    .join('')
-
 export async function listRefs(options: GitOptions, refs: string): Promise<ListedRef[]> {
+  const known = options.gitDir === undefined ? undefined : readRefs(options.gitDir, refs)
+  if (known) return [...known].map(([name, commit]) => ({ name, commit }))
   const listed = await git(options, 'for-each-ref', '--format=%(refname) %(objectname)', `${refs}/`)
   return listed
     .split('\n')
     .map((line) => line.split(' '))
     .map(([ref = '', commit = '']) => ({ name: ref.slice(refs.length + 1), commit }))
     .filter(({ commit }) => commit !== '')
+}
+
+/** Git compares the work tree with `refs/heads/last`. */
+export const changeStoreRefs = (repository: Repository, commits: RefChanges): Promise<void> =>
+  changeRefs(storeOptions(repository), repository.store, {
+    ...addPrefix(repository.refs, commits),
+    ...('last' in commits && { 'refs/heads/last': commits['last'] }),
+  })
+
+const addPrefix = (refs: string, commits: RefChanges): RefChanges =>
+  Object.fromEntries(Object.entries(commits).map(([name, commit]) => [`${refs}/${name}`, commit]))
+
+async function changeRefs(options: GitOptions, folder: string, changes: RefChanges): Promise<void> {
+  // A ref of Ralph's has one writer, so a lock on it is left over from a killed run.
+  for (const ref of Object.keys(changes)) {
+    const lock = join(folder, `${ref}.lock`)
+    if (exists(lock)) await removeFile(lock)
+  }
+  if (writeRefs(folder, changes)) return
+  const lines = Object.entries(changes).map(([ref, commit]) =>
+    commit === undefined ? `delete ${ref}\n` : `update ${ref} ${commit}\n`,
+  )
+  await git({ ...options, input: lines.join('') }, 'update-ref', '--stdin')
 }
 
 /** Makes the user's repository show the same checkpoints as the store; resolves with the reason if it cannot. */
@@ -36,11 +63,7 @@ export async function pinRefs(repository: Repository, commits: RefChanges): Prom
     if (targets.length > 0 && !(await hasEarlierHistory(repository))) throw new Error(noHistory(root))
     const isCleaning = exists(join(common, 'gc.pid'))
     if (targets.length > 0) await copyToRepository(repository, targets)
-    for (const name of Object.keys(commits)) {
-      const lock = join(common, refs, `${name}.lock`)
-      if (exists(lock)) await removeFile(lock)
-    }
-    await git({ cwd: root, input: formatRefChanges(refs, commits) }, 'update-ref', '--stdin')
+    await changeRefs({ cwd: root }, common, addPrefix(refs, commits))
     if (isCleaning || exists(join(common, 'gc.pid'))) await completeObjects(repository, targets)
     return undefined
   } catch (error) {
@@ -77,12 +100,61 @@ async function hasEarlierHistory(repository: Repository): Promise<boolean> {
 
 /** Copies what the user's repository lacks of these commits. It has all of the last checkpoint there, and of HEAD. */
 async function copyToRepository(repository: Repository, commits: readonly string[]): Promise<void> {
-  const known = [readUserRef(repository, 'last'), await readHead(repository)]
-  const lacking = commits.filter((commit) => !known.includes(commit))
+  const last = readUserRef(repository, 'last')
+  const [commit, ...more] = commits.filter((other) => other !== last)
+  if (commit === undefined || (more.length === 0 && last && copyChangedObjects(repository, commit, last))) return
+  const known = [last, await readHead(repository)]
+  const pinned = new Set(readRefs(resolveGitFolders(repository.root).common, repository.refs)?.values())
+  const lacking = [commit, ...more].filter((other) => !known.includes(other) && !pinned.has(other))
   if (lacking.length === 0) return
-  const without = known.filter((commit) => commit !== undefined && commit !== 'unborn').map((commit) => `^${commit}`)
+  const without = known.filter((other) => other !== undefined && other !== 'unborn').map((other) => `^${other}`)
   await copyCommits(repository, [...lacking, ...without]).catch(() => copyCommits(repository, lacking))
 }
+
+/** Copies what this child of a commit has changed, if that is little and in files of its own. False: git has to do it. */
+function copyChangedObjects(repository: Repository, commit: string, parent: string): boolean {
+  const objects = join(repository.store, 'objects')
+  const [child, before] = [readLooseObject(objects, commit), readLooseObject(objects, parent)]
+  if (!child || !before || readHeader(child, 'parent') !== parent) return false
+  const changed = new Map<string, LooseObject>()
+  if (!collectChanged(objects, [readHeader(child, 'tree'), readHeader(before, 'tree')], changed)) return false
+  try {
+    for (const object of [...changed.values(), child]) writeLooseObject(userObjects(repository), object)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Ralph's commits have one parent. */
+const readHeader = ({ content }: LooseObject, name: string): string =>
+  new RegExp(`^${name} (\\w+)$`, 'm').exec(content.toString('latin1'))?.[1] ?? ''
+
+type TreePair = readonly [tree: string, before: string | undefined]
+
+/** Collects what a tree has and another one does not have at the same place. */
+function collectChanged(objects: string, [tree, before]: TreePair, found: Map<string, LooseObject>): boolean {
+  if (tree === before || found.has(tree)) return true
+  const [object, old] = [tree, before].map((id) => (id === undefined ? undefined : readLooseObject(objects, id)))
+  if (!object || (before !== undefined && !old)) return false
+  const known = old && parseTree(old)
+  for (const [name, { id, isFolder }] of parseTree(object)) {
+    const same = known?.get(name)
+    if (same?.id === id || found.has(id)) continue
+    if (isFolder) {
+      if (!collectChanged(objects, [id, same?.isFolder ? same.id : undefined], found)) return false
+      continue
+    }
+    const blob = readLooseObject(objects, id)
+    if (!blob || found.size > maxCopied) return false
+    found.set(id, blob)
+  }
+  found.set(tree, object)
+  return found.size <= maxCopied
+}
+
+/** More objects are copied as one pack. */
+const maxCopied = 100
 
 const copyCommits = (repository: Repository, revisions: readonly string[]): Promise<number> =>
   copyObjects({
@@ -110,14 +182,7 @@ async function completeObjects(repository: Repository, commits: readonly string[
 
 /** Read from the file, because a process for every checkpoint costs more than the copy. */
 function readUserRef({ root, refs }: Repository, name: string): string | undefined {
-  const { common } = resolveGitFolders(root)
-  const loose = readTextSyncIfExists(join(common, refs, name))?.trim()
-  if (loose !== undefined) return loose
-  const packed = readTextSyncIfExists(join(common, 'packed-refs')) ?? ''
-  return packed
-    .split('\n')
-    .find((line) => line.endsWith(` ${refs}/${name}`))
-    ?.slice(0, -refs.length - name.length - 2)
+  return readRef(resolveGitFolders(root).common, `${refs}/${name}`)
 }
 
 /** Pins what the user's repository lacks, e.g. after `git clone`, for commands that work there. Resolves as `pinRefs` does. */

@@ -11,6 +11,7 @@ import {
   realPath,
 } from '../../platform/files/files.ts'
 import { stateFolder, stateId } from '../../platform/files/state-folder.ts'
+import { readRef } from '../../platform/files/git-files.ts'
 import { git } from '../../platform/git.ts'
 
 export type WorkspaceOptions = { readonly project: string; readonly sprintDir: string; readonly sprintId: string }
@@ -152,14 +153,12 @@ export function hasForeignGitFolder({ root, project }: Repository): boolean {
   return own === home || ![home, ...more].some((folder) => folder !== undefined && isBelow(relative(folder, own)))
 }
 
-/** The commit of HEAD, or `unborn`. Starts git only for refs that have no file of their own. */
+/** The commit of HEAD, or `unborn`. Starts git only where the files do not say it. */
 export async function readHead({ root }: Pick<Repository, 'root'>): Promise<string> {
   const { own, common } = resolveGitFolders(root)
-  const head = readTextSyncIfExists(join(own, 'HEAD'))?.trim() ?? ''
-  const branch = /^ref: (refs\/heads\/.+)$/.exec(head)?.[1]
-  const commit = branch === undefined ? head : readTextSyncIfExists(join(common, branch))?.trim()
-  if (commit !== undefined && /^[0-9a-f]{40,64}$/.test(commit)) return commit
-  return git({ cwd: root }, 'rev-parse', '--verify', '--quiet', 'HEAD').catch(() => 'unborn')
+  const branch = /^ref: (refs\/heads\/.+)\n?$/.exec(readTextSyncIfExists(join(own, 'HEAD')) ?? '')?.[1]
+  const commit = branch === undefined ? readRef(own, 'HEAD') : readRef(common, branch)
+  return commit ?? git({ cwd: root }, 'rev-parse', '--verify', '--quiet', 'HEAD').catch(() => 'unborn')
 }
 
 export const hashParts = (parts: readonly string[]): string =>

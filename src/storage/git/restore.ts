@@ -8,6 +8,7 @@ import {
   listEverything,
   removeFolder,
 } from '../../platform/files/files.ts'
+import { readRef } from '../../platform/files/git-files.ts'
 import { git } from '../../platform/git.ts'
 import { decodePath, resolvePath } from './byte-paths.ts'
 import { assertCheckpoint, openCheckpointLog } from './checkpoint-log.ts'
@@ -18,6 +19,7 @@ import {
   listCheckpoints,
   moveLastCheckpoint,
   openReader,
+  readTreeId,
   sortCheckpoints,
   updateRefs,
 } from './checkpoints.ts'
@@ -62,9 +64,11 @@ export async function restoreFiles(
   const { name, kept, unpinned } = await saveAll(repositories, targets, now)
   const revived: Target[] = []
   try {
-    for (const target of targets) await checkOutFiles(target, options)
-    for (const target of targets) {
-      await assertRestored(target, kept.find(({ repository }) => repository === target.repository)?.commit)
+    const paths: (readonly string[])[] = []
+    for (const target of targets) paths.push(await checkOutFiles(target, options))
+    for (const [number, target] of targets.entries()) {
+      const replaced = kept.find(({ repository }) => repository === target.repository)?.paths ?? []
+      await assertRestored(target.repository, { paths: paths[number] ?? [], replaced })
     }
     for (const target of await chooseRevivable(deleted, options.project)) {
       revived.push(target)
@@ -89,7 +93,7 @@ export async function restoreFiles(
 async function hasChanges(targets: readonly Target[]): Promise<boolean> {
   for (const { repository, commit } of targets) {
     const { tree, skipped } = await writeWorkTree(repository, { scan: 'full' })
-    if (tree !== (await storeGit(repository, { args: ['rev-parse', `${commit}^{tree}`] }))) return true
+    if (tree !== (await readTreeId(repository, commit))) return true
     if (skipped.length > 0 && findUnstored(repository, skipped, await listPaths(repository, tree)).length > 0)
       return true
   }
@@ -102,18 +106,20 @@ function findUnstored({ root }: Repository, skipped: readonly UnstoredPath[], pa
   return skipped.map(({ path }) => path).filter((path) => known.has(path) && isFileItself(resolvePath(root, path)))
 }
 
+type KeptFiles = Target & { readonly paths: readonly string[] }
+
 /** Stores the current files of all repositories under one name. */
 async function saveAll(repositories: readonly Repository[], targets: readonly Target[], now: number) {
   const newest = Math.max(0, ...(await Promise.all(repositories.map(findSaved))).flat().map(({ at }) => at))
   // The clock may have been set back since.
   const name = `before-restore-${Math.max(now, newest + 1)}`
-  const kept: Target[] = []
+  const kept: KeptFiles[] = []
   const unpinned: string[] = []
   try {
     for (const repository of repositories) {
       const target = targets.find((other) => other.repository === repository)
       const saved = await saveFiles(repository, name, target?.commit)
-      kept.push({ repository, commit: saved.commit })
+      kept.push({ repository, ...saved })
       if (saved.unpinned !== undefined) unpinned.push(repository.store)
     }
   } catch (error) {
@@ -130,8 +136,8 @@ async function forgetSaved(repositories: readonly Repository[], name: string): P
 
 async function reviveFiles(target: Target, options: WorkspaceOptions): Promise<void> {
   await createFolder(target.repository.root)
-  await checkOutFiles(target, options)
-  await assertRestored(target, undefined)
+  const paths = await checkOutFiles(target, options)
+  await assertRestored(target.repository, { paths, replaced: [] })
 }
 
 /** The changes that a restore would make, as `git diff` prints them. */
@@ -243,14 +249,14 @@ async function saveFiles(
   repository: Repository,
   name: string,
   replacedBy: string | undefined,
-): Promise<{ readonly commit: string; readonly unpinned: string | undefined }> {
-  const { root, refs } = repository
+): Promise<{ readonly commit: string; readonly paths: readonly string[]; readonly unpinned: string | undefined }> {
+  const { root, store, refs } = repository
   const stored = await commitCheckpoint(
     repository,
     { name, message },
     await writeWorkTree(repository, { scan: 'full' }),
   )
-  const current = replacedBy === undefined ? [] : await listPaths(repository, stored.commit)
+  const current = await listPaths(repository, stored.commit)
   const inTheWay =
     replacedBy === undefined
       ? []
@@ -261,10 +267,9 @@ async function saveFiles(
   const commit = inTheWay.length === 0 ? stored.commit : await commitInTheWay(repository, inTheWay, stored.commit)
   const isStored = stored.isNew && commit === stored.commit
   const unpinned = isStored ? stored.unpinned : await updateRefs(repository, { [name]: commit })
-  const read = await storeGit(repository, { args: ['rev-parse', '--verify', `${refs}/${name}`] })
-  if (read !== commit) throw unsaved(`the current files of ${root}`)
-  await listPaths(repository, commit)
-  return { commit, unpinned }
+  if (readRef(store, `${refs}/${name}`) !== commit) throw unsaved(`the current files of ${root}`)
+  const paths = commit === stored.commit ? current : await listPaths(repository, commit)
+  return { commit, paths, unpinned }
 }
 
 const message = 'Before a restore'
@@ -327,7 +332,11 @@ async function commitInTheWay(repository: Repository, paths: readonly string[], 
   return storeGit(repository, { args: ['commit-tree', tree, '-p', parent], input: message })
 }
 
-async function checkOutFiles({ repository, commit }: Target, { project }: WorkspaceOptions): Promise<void> {
+/** Resolves with the paths of the commit. */
+async function checkOutFiles(
+  { repository, commit }: Target,
+  { project }: WorkspaceOptions,
+): Promise<readonly string[]> {
   const { root } = repository
   if (isBehindLink(project, root)) throw new RalphError('FILE_UNWRITABLE', linkMessage, { place: { file: root } })
   const options = [`--source=${commit}`, '--worktree', '--staged', '--no-overlay']
@@ -341,17 +350,20 @@ async function checkOutFiles({ repository, commit }: Target, { project }: Worksp
     // Neither the work tree nor the commit contains a file.
     if (!(error instanceof Error && error.message.includes(`pathspec '.' did not match`))) throw error
   }
+  return paths
 }
 
 const linkMessage = 'a symbolic link replaced a folder on the way to this one, so nothing is written there'
 
 /** Git only warns about what it cannot write or remove. Files that were ignored may appear now; they stay. */
-async function assertRestored({ repository, commit }: Target, replaced: string | undefined): Promise<void> {
+async function assertRestored(
+  repository: Repository,
+  { paths, replaced }: { readonly paths: readonly string[]; readonly replaced: readonly string[] },
+): Promise<void> {
   const { root } = repository
   const listed = await storeGit(repository, { args: ['ls-files', '--modified', '--deleted', '-z'], isBinary: true })
-  const keptPaths = new Set(await listPaths(repository, commit))
-  const old =
-    replaced === undefined ? [] : (await listPaths(repository, replaced)).filter((path) => !keptPaths.has(path))
+  const restored = new Set(paths)
+  const old = replaced.filter((path) => !restored.has(path))
   const left = old.filter((path) => findInTheWay(root, path)[0] === path && !isFolderItself(resolvePath(root, path)))
   const differs = [...listed.split('\0').filter((path) => path !== ''), ...left]
   if (differs.length === 0) return
