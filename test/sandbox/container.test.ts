@@ -92,6 +92,28 @@ while :; do sleep 0.1; done`
     expect(await sprint.read('hog.txt')).toBe('137\n')
   })
 
+  it('gets no more of the processors than its limit', async () => {
+    const spin = `perl -e '$e = time + 4; $p = fork; 1 while time < $e; exit unless $p; wait; @t = times; print $t[0] + $t[1] + $t[2] + $t[3]' >cpu.txt`
+    const sprint = await confined(spin, inContainer({ limits: { cpus: 0.25 } }))
+
+    expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+    // 5 s at most have passed; without the limit two processes take up to 8 s.
+    expect(Number(await sprint.read('cpu.txt'))).toBeLessThan(0.25 * 5 + 0.3)
+  })
+
+  it.each(['.', '/tmp', '$HOME'])('is held to its disk limit per file, and in all, in %s', async (folder) => {
+    const write = `dd if=/dev/zero of=${folder}/large bs=1M count=20 2>/dev/null; stat -c %s ${folder}/large >size.txt; rm ${folder}/large`
+    const fill = `i=0; while :; do head -c 1000000 /dev/zero >${folder}/large-$i; i=$((i+1)); sleep 0.1; done`
+    const sprint = await confined(`${write}\n${fill}`, inContainer({ limits: { disk: '8m' } }))
+
+    const { exitCode, stdout } = await sprint.run('--max-iterations', '1')
+
+    expect(exitCode).not.toBe(0)
+    expect(await sprint.read('size.txt')).toBe(`${8 * 1024 ** 2}\n`)
+    expect(stdout).toContain('disk 8m per file (rlimit)')
+    expect(stdout).toContain('it wrote more than the disk limit of its cell allows')
+  })
+
   it('runs in the image of devcontainer.json only if that image is here', async () => {
     const sprint = await createTestSprint({
       sprint: { cell: { container: { command: container?.command } } },
