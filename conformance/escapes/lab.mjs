@@ -131,6 +131,7 @@ async function createMachine() {
   for (const name of ['packages/a', 'third/party/own', 'lib/a/b/c/own']) {
     cpSync(template, join(base, 'project', name, '.git'), { recursive: true })
   }
+  linkHooks(join(base, 'project'))
   mkdirSync(join(base, 'project/third/party/lib'), { recursive: true })
   const abstract = `ralph-escapes-${base.slice(-6)}`
   mkdirSync(join(base, 'home/.gnupg'))
@@ -145,6 +146,23 @@ async function createMachine() {
     abstract,
     close: () => (servers.forEach((server) => server.close()), spawnSync('rm', ['-rf', base])),
   }
+}
+
+/** As users have it who keep their hooks and settings of git in the project. One link is absolute, one leads to nothing. */
+function linkHooks(project) {
+  const at = (name) => join(project, name)
+  writeInto(at('scripts/linked.sh'), '#!/bin/sh\n')
+  chmodSync(at('scripts/linked.sh'), 0o755)
+  mkdirSync(at('packages/a/.git/hooks'), { recursive: true })
+  symlinkSync('../../../../scripts/linked.sh', at('packages/a/.git/hooks/pre-commit'))
+  symlinkSync('../../../../scripts/missing.sh', at('packages/a/.git/hooks/post-index-change'))
+  mkdirSync(at('githooks'))
+  symlinkSync('../scripts/linked.sh', at('githooks/post-commit'))
+  rmSync(at('third/party/own/.git/hooks'), { recursive: true, force: true })
+  symlinkSync(at('githooks'), at('third/party/own/.git/hooks'))
+  cpSync(at('lib/a/b/c/own/.git/config'), at('own.config'))
+  rmSync(at('lib/a/b/c/own/.git/config'))
+  symlinkSync('../../../../../../own.config', at('lib/a/b/c/own/.git/config'))
 }
 
 /** A start can fail on a busy machine, which says nothing about walls. */
@@ -308,7 +326,8 @@ function userWorks(base) {
     'checkout -q -b other',
     'switch -q -',
   ]
-  for (const name of ['', 'third/party/own', 'lib/a/b/c/own']) {
+  for (const name of ['', 'src', 'packages/a', 'third/party/own', 'lib/a/b/c/own']) {
+    if (!existsSync(join(base, 'project', name))) continue
     for (const words of commands)
       spawnSync('git', words.split(' '), { cwd: join(base, 'project', name), env, timeout: 30_000 })
   }

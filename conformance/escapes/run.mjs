@@ -51,7 +51,7 @@ await checkMeans()
 const chosen = corpus.filter(
   ({ class: kind, id }, index) =>
     (!values.only || values.only.some((text) => `${kind}/${id}`.includes(text))) &&
-    (!values.sample || index % 16 === 0),
+    (!values.sample || index % 17 === 0),
 )
 const waiting = (cell.kind === 'none' ? chosen.filter((each) => harmless.includes(each.class)) : chosen).map(
   (each, index) => ({ ...each, index }),

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { chmodSync, existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { claude, codex } from '../agents/real-agents.ts'
@@ -77,6 +77,18 @@ describe.skipIf(why !== '')(`an agent in the sandbox${why}`, { timeout: 120_000 
 
     expect(await sprint.run()).toMatchObject({ exitCode: 0 })
     expect(await sprint.read('../tree/tried.txt')).toBe('no-hook\nno-other-repository\ncommit\n')
+  })
+
+  it('leaves no repository that executes something, also in a folder that it closed', async () => {
+    const script = `git init -q sub; git -C sub config core.fsmonitor evil; chmod 555 sub`
+    const sprint = await confined(script, { obeysPermissions: true })
+
+    const { exitCode, stdout } = await sprint.run()
+
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/moved \S+sub\/\.git to \S+sub\/\.git\.moved-by-ralph-1: a program made this repository/)
+    expect([sprint.has('sub/.git'), statSync(sprint.at('sub')).mode & 0o777]).toEqual([false, 0o555])
+    chmodSync(sprint.at('sub'), 0o755)
   })
 
   it('sees the variables that it may see and no others, and no process but its own', async () => {

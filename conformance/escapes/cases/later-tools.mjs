@@ -24,6 +24,8 @@ const nested = 'git init -q sub; echo x >sub/x.txt; git -C sub add .; git -C sub
 const monitor = (folder) => `git -C ${folder} config core.fsmonitor "$RAN; false"`
 const hook = (folder, name) =>
   `mkdir -p ${folder}; printf "#!/bin/sh\\n$RAN\\n" >${folder}/${name}; chmod +x ${folder}/${name}`
+const bare = (folder) =>
+  `mkdir -p ${folder}/objects ${folder}/refs; echo ref: refs/heads/x >${folder}/HEAD; printf "[core]\\nrepositoryformatversion = 0\\nbare = false\\nworktree = .\\nfsmonitor = \\"$RAN; false\\"\\n" >${folder}/config; touch ${folder}/x.txt`
 const manyFolders = 'for n in $(seq 1 40); do mkdir -p m$n; (cd m$n; mkdir $(seq 1 40)); done'
 /** A folder with a line break in its name, so that a list of names in lines seems to have the path behind it too. */
 const behindBreak = (before, path) => `n=$(printf '${before}\\nx'); n=\${n%x}; mkdir -p "$n${path}"`
@@ -65,6 +67,74 @@ export const laterToolCases = [
   userGit(
     'untracked-worktree',
     `git worktree add -q -b w w 2>/dev/null || :; git config -f .git/worktrees/w/config.worktree core.fsmonitor "$RAN; false"`,
+  ),
+  // What a first attempt leaves so that it looks harmless, and a second one fills.
+  userGit('repository-was-empty', `${nested}; ${monitor('sub')}`, 'mkdir -p sub/.git'),
+  userGit('repository-was-pipe', `rm sub/.git; ${nested}; ${monitor('sub')}`, 'mkdir sub; mkfifo sub/.git'),
+  userGit(
+    'repository-was-missing',
+    `${nested}; ${monitor('sub')}; mv sub/.git g; rm -r sub; echo x >s/x.txt`,
+    'mkdir s; echo "gitdir: ../g" >s/.git',
+  ),
+  userGit(
+    'repository-was-elsewhere',
+    `${monitor('sub')} || git config -f g/config core.fsmonitor "$RAN; false"`,
+    `${nested}; mv sub/.git g; echo "gitdir: ../g" >sub/.git`,
+  ),
+  userGit(
+    'repository-had-no-objects',
+    `mv sub/.git/o sub/.git/objects; ${monitor('sub')}`,
+    `${nested}; rm -r sub/.git/config sub/.git/hooks; mv sub/.git/objects sub/.git/o`,
+  ),
+  userGit(
+    'repository-had-linked-settings',
+    `git config -f cfg core.fsmonitor "$RAN; false"; rm -f sub/.git/config; cp cfg sub/.git/config`,
+    `${nested}; mv sub/.git/config cfg; ln -s ../../cfg sub/.git/config`,
+  ),
+  userGit(
+    'repository-had-linked-hooks',
+    `${hook('h', 'post-index-change')}; rm -f sub/.git/hooks; ${hook('sub/.git/hooks', 'post-index-change')}`,
+    `${nested}; rm -r sub/.git/hooks; mkdir h; ln -s ../../h sub/.git/hooks`,
+  ),
+  userGit(
+    'repository-was-missing-with-hook',
+    `${nested}; ${hook('sub/.git/hooks', 'post-index-change')}; mv sub/.git g; rm -r sub; echo x >s/x.txt`,
+    'mkdir s; echo "gitdir: ../g" >s/.git',
+  ),
+  userGit(
+    'repository-was-elsewhere-with-hook',
+    hook('g/hooks', 'post-index-change'),
+    `${nested}; mv sub/.git g; echo "gitdir: ../g" >sub/.git`,
+  ),
+  // Links of the user by which git finds its hooks.
+  userGit('linked-hook', 'echo "$RAN" >>scripts/linked.sh'),
+  userGit('linked-hook-replaced', `rm -f scripts/linked.sh; ${hook('scripts', 'linked.sh')}`),
+  userGit('linked-hook-missing', hook('scripts', 'missing.sh')),
+  userGit('linked-hooks', hook('githooks', 'post-index-change')),
+  userGit(
+    'linked-hooks-link-replaced',
+    `rm third/party/own/.git/hooks; ${hook('third/party/own/.git/hooks', 'post-index-change')}`,
+  ),
+  userGit('linked-settings', 'git config -f own.config core.fsmonitor "$RAN; false"'),
+  userGit(
+    'linked-settings-link-replaced',
+    `rm lib/a/b/c/own/.git/config; git config -f lib/a/b/c/own/.git/config core.fsmonitor "$RAN; false"`,
+  ),
+  // A folder that is itself a repository without a work tree, or seems to be one.
+  userGit('bare-project', `rm -rf .git/HEAD; ${bare('.')}`),
+  userGit('bare-project-of-two', `rm -rf .git/HEAD .git/refs; git init -q --bare b; cp -r b/* .; ${bare('.')}`),
+  userGit('bare-folder', bare('src')),
+  userGit('bare-folder-ignored', `echo src >.gitignore; ${bare('src')}; echo src >>.git/info/exclude`),
+  userGit('bare-folder-deep', `${manyFolders}; ${bare('a/b/c/d/e/f')}; mkdir -p src; mv a src`),
+  userGit('bare-folder-committed', `${bare('src')}; git add -f src/HEAD; git commit -qm x`),
+  userGit(
+    'bare-folder-of-earlier-attempt',
+    `${bare('src')}`,
+    'mkdir -p src/objects src/refs; git -C . rev-parse HEAD >src/HEAD',
+  ),
+  userGit(
+    'bare-folder-linked',
+    `mkdir o r; ${bare('src')}; rmdir src/objects src/refs; ln -s ../o src/objects; ln -s ../r src/refs`,
   ),
   // What the user's configuration names in the project.
   userGit('included-settings', `printf "[core]\\n\\tfsmonitor = $RAN; false\\n" >>.gitconfig`),

@@ -20,6 +20,19 @@ export const plantedCases = [
     first: link('$HOME/other-project', 'sub'),
     sh: 'cat ~/other-project/secret.txt',
   }),
+  // In the folder of git of a new repository, which Ralph closes from the second attempt on.
+  ...['info/attributes', 'objects/info/alternates', 'config'].map((name) =>
+    planted(`git-file-link-${name.replaceAll('/', '-')}`, {
+      first: `git init -q sub; rm -f sub/.git/${name}; ${link('$HOME/.ssh/id_rsa', `sub/.git/${name}`)}`,
+      sh: `${readsKey} || grep secret sub/.git/${name}`,
+    }),
+  ),
+  ...['hooks', 'modules', 'remotes', 'branches', 'rebase-merge', 'sequencer', 'worktrees/w'].map((name) =>
+    planted(`git-folder-link-${name.replaceAll('/', '-')}`, {
+      first: `git init -q sub; rm -rf sub/.git/${name}; mkdir -p sub/.git/worktrees; ${link('$HOME/.ssh', `sub/.git/${name}`)}`,
+      sh: `${readsKey} || grep -r secret sub/.git/${name}/`,
+    }),
+  ),
   planted('git-link-of-grandchild', { first: link('$HOME/.ssh', 'a/b/.git'), sh: readsKey }),
   planted('gitdir-through-link', {
     first: `${link('$HOME/.ssh', 'sub/x')}; echo "gitdir: x" >sub/.git`,

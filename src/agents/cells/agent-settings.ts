@@ -76,7 +76,7 @@ export async function restoreSettings(base: string): Promise<string[]> {
   for (const [path, target] of replaced) await createLink(target, path)
   const moved: string[] = []
   for (const path of absentInProject.filter(existsItself))
-    moved.push(`moved ${path} to ${await moveAside(path)}: it is new, and your own sessions would start what it names`)
+    moved.push(`${await moveAside(path)}: it is new, and your own sessions would start what it names`)
   const lines = [
     ...moved,
     ...createdByAgent.map((path) => `removed ${path}, which would have changed your own sessions`),

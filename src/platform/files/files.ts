@@ -128,6 +128,12 @@ export function readMode(path: string | Buffer): number | undefined {
   return found?.isFile() ? found.mode & 0o777 : undefined
 }
 
+/** Who may list, change and enter a folder: 0o755. Undefined for anything else. */
+export function readFolderMode(path: string): number | undefined {
+  const found = lstatIfExists(path)
+  return found?.isDirectory() ? found.mode & 0o7777 : undefined
+}
+
 export const setMode = (path: string | Buffer, mode: number): Promise<void> => chmod(path, mode)
 
 /** Also true for a link that leads nowhere. */
@@ -317,6 +323,10 @@ export function hasReliableFolderTimes(path: string): boolean {
 
 /** In milliseconds; undefined if it is not there. */
 export const modifiedAt = (path: string): number | undefined => statIfExists(path)?.mtimeMs
+
+/** When a file or its permissions last changed, or those of what it leads to: no program can set this time back. 0 if it is missing. */
+export const changedAt = (path: string): number =>
+  Math.max(lstatIfExists(path)?.ctimeMs ?? 0, statIfExists(path)?.ctimeMs ?? 0)
 
 /** Changes with every write, including a rename. */
 export function fileSignature(path: string): string | undefined {

@@ -1,5 +1,6 @@
 import { basename, dirname, join, resolve } from 'node:path'
-import { leadsOut } from '../../../platform/files/files.ts'
+import { leadsOut, listEntries, realPath } from '../../../platform/files/files.ts'
+import { readLink } from '../../../platform/files/links.ts'
 import { git } from '../../../platform/git.ts'
 import { isWithin } from '../../../platform/files/paths.ts'
 
@@ -20,15 +21,22 @@ export async function listConfigured(workTree: string, cwd: string): Promise<str
     if (/^include(?:if\..*)?\.path$/.test(key)) paths.push(resolve(dirname(file), value))
     if (key === 'core.hookspath') paths.push(...listHooks(resolve(workTree, value)))
   }
-  const around = [cwd, workTree]
-  return [...new Set(paths)].filter(
-    (path) =>
-      isWithin(path, cwd) &&
-      !path.includes('/.git/') &&
-      !around.some((folder) => isWithin(folder, path)) &&
-      !leadsOut(path, cwd),
-  )
+  return [...new Set(paths)].filter((path) => isOfProject(path, cwd) && !isWithin(workTree, path))
 }
+
+/** Files of the project to which links in the folder of git lead, whether they exist or not: `.git/hooks/pre-commit -> ../../lint.sh`. */
+export async function listLinkedHooks(folder: string, cwd: string): Promise<string[]> {
+  const hooks = join(folder, 'hooks')
+  const links = [hooks, ...(await listEntries(hooks)).map(({ name }) => join(hooks, name))]
+  return links.flatMap((link) => {
+    const target = readLink(link)
+    const path = target === undefined ? undefined : resolve(realPath(dirname(link)), target)
+    return path !== undefined && isOfProject(path, cwd) ? [path] : []
+  })
+}
+
+const isOfProject = (path: string, cwd: string): boolean =>
+  isWithin(path, cwd) && !path.includes('/.git/') && !isWithin(cwd, path) && !leadsOut(path, cwd)
 
 /** The hooks in husky's `.husky/_` start those in the folder around it. */
 const listHooks = (folder: string): string[] => (basename(folder) === '_' ? [folder, join(folder, '..')] : [folder])

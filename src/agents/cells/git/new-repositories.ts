@@ -4,14 +4,17 @@ import {
   isFolder,
   isLink,
   leadsOut,
+  listEntries,
   listFolder,
   readTextSyncIfExists,
   realPath,
 } from '../../../platform/files/files.ts'
 import { git } from '../../../platform/git.ts'
-import { gitLinks, listSubmodules } from './repositories.ts'
+import { listSubmodules } from './repositories.ts'
 
 export type KnownRepositories = {
+  readonly isKnown: (link: string) => Promise<boolean>
+  /** Folders of git, with a slash behind. */
   readonly known: ReadonlySet<string>
   readonly workTrees: readonly string[]
 }
@@ -20,12 +23,15 @@ export type KnownRepositories = {
  * The `.git` of new repositories whose settings or hooks git would execute. A user who adds all files makes submodules of them, and from
  * then on `git status` in the project executes what they name; an editor that looks for repositories does so at once.
  */
-export async function listExecuting(cwd: string, { known, workTrees }: KnownRepositories): Promise<string[]> {
+export async function listExecuting(
+  cwd: string,
+  links: readonly string[],
+  { isKnown, known, workTrees }: KnownRepositories,
+): Promise<string[]> {
   const untracked = await Promise.all(workTrees.map(listUntracked))
-  const links = [...new Set([...(await gitLinks(cwd)), ...untracked.flat()])]
   const checked = await Promise.all(
-    links.map(async (link) =>
-      known.has(link) || (await isPlain(link, { cwd, known }).catch(() => false)) ? [] : [link],
+    [...new Set([...links, ...untracked.flat()])].map(async (link) =>
+      (await isKnown(link)) || (await isPlain(link, { cwd, known }).catch(() => false)) ? [] : [link],
     ),
   )
   return checked.flat()
@@ -50,7 +56,7 @@ async function isPlain(link: string, { cwd, known }: Surroundings): Promise<bool
   return plain.every(Boolean)
 }
 
-function readGitFile(link: string): string | undefined {
+export function readGitFile(link: string): string | undefined {
   const own = /^gitdir: (.*)$/m.exec(readTextSyncIfExists(link) ?? '')?.[1]
   return own === undefined ? undefined : resolve(dirname(link), own)
 }
@@ -66,8 +72,17 @@ function isOwnWorktree(folder: string, known: ReadonlySet<string>): boolean {
   )
 }
 
-async function isPlainFolder(folder: string): Promise<boolean> {
+/** What git may read of a repository before it executes something. As links, a later attempt would change what they lead to. */
+const obeyedNames = [
+  ...'HEAD config config.worktree commondir hooks info info/attributes modules objects objects/info'.split(' '),
+  ...'objects/info/alternates refs remotes branches worktrees rebase-merge rebase-apply sequencer'.split(' '),
+]
+
+/** Whether git executes nothing that this folder of a repository names. */
+export async function isPlainFolder(folder: string): Promise<boolean> {
   if (['commondir', 'config.worktree'].some((name) => exists(join(folder, name)))) return false
+  if (obeyedNames.some((name) => isLink(join(folder, name)))) return false
+  if ((await listEntries(join(folder, 'worktrees'))).some(({ kind }) => kind === 'link')) return false
   const hooks = await listFolder(join(folder, 'hooks'))
   return hooks.every((name) => name.endsWith('.sample')) && isPlainConfig(join(folder, 'config'))
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readlinkSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { createTestFolder } from '../../../../test/support/folder.ts'
@@ -35,6 +35,10 @@ const executing: Readonly<Record<string, (path: string) => void>> = {
   'a link in place of the folder': (path) => {
     renameSync(join(path, '.git'), join(path, 'g'))
     symlinkSync('g', join(path, '.git'))
+  },
+  'linked hooks': (path) => {
+    renameSync(join(path, '.git/hooks'), join(path, 'h'))
+    symlinkSync('../h', join(path, '.git/hooks'))
   },
   'a submodule that does': (path) => {
     git(createRepository(join(path, 'a/b')), 'config', 'core.fsmonitor', 'evil')
@@ -115,4 +119,88 @@ it('gives the worktree of an agent no settings of its own', async () => {
   git(cwd, 'worktree', 'add', '-q', '-b', 'w', 'w')
   const { readable } = await findRepositories(join(cwd, 'w'))
   expect(readable).toContain(join(cwd, '.git/worktrees/w/config.worktree'))
+})
+
+/** A folder that git takes for a repository, and whose settings name a program. */
+function createBare(path: string): string {
+  git(createTestFolder(), 'init', '-q', '--bare', path)
+  writeFileSync(join(path, 'config'), '[core]\n\tbare = false\n\tworktree = .\n\tfsmonitor = evil\n')
+  return path
+}
+
+it('moves HEAD of a new bare repository aside, also of one that is ignored and too deep for a look', async () => {
+  const cwd = createRepository()
+  const before = await listNames(cwd)
+  for (let n = 0; n < 40; n++) for (let m = 0; m < 40; m++) mkdirSync(join(cwd, `m${n}/${m}`), { recursive: true })
+  writeFileSync(join(cwd, '.gitignore'), '*\n')
+  const bare = [createBare(join(cwd, 'src')), createBare(join(cwd, 'a/b/c/d/src'))]
+  git(cwd, 'init', '-q', '--bare', 'harmless')
+  expect((await removePlanted(before)).toSorted()).toEqual(
+    bare.map((path) => expect.stringContaining(`moved ${path}/HEAD to ${path}/HEAD.moved-by-ralph-1: `)).toReversed(),
+  )
+  expect(await removePlanted(before)).toEqual([])
+})
+
+it.each(['src', 'a/b/c/d/src'])(
+  'keeps the bare repository of the user in %s, unless a program changes it',
+  async (name) => {
+    const cwd = createRepository()
+    const path = createBare(join(cwd, name))
+    for (let n = 0; n < 40; n++) for (let m = 0; m < 40; m++) mkdirSync(join(cwd, `m${n}/${m}`), { recursive: true })
+    await new Promise((done) => setTimeout(done, 50))
+    const before = await listNames(cwd)
+    writeFileSync(join(path, 'description'), 'mine')
+    expect(await removePlanted(before)).toEqual([])
+    writeFileSync(join(path, 'hooks/post-index-change'), 'evil')
+    expect(await removePlanted(before)).toEqual([expect.stringContaining(`moved ${path}/HEAD to`)])
+  },
+)
+
+it('keeps a repository of the user whose folder of git lies elsewhere', async () => {
+  const cwd = createRepository()
+  const path = createRepository(join(cwd, 'sub'))
+  const elsewhere = join(createTestFolder(), 'g')
+  git(path, 'init', '-q', '--separate-git-dir', elsewhere)
+  git(path, 'config', 'core.fsmonitor', 'mine')
+  const before = await listNames(cwd)
+  expect(await removePlanted(before)).toEqual([])
+})
+
+it.each(['an empty folder', 'a file that leads nowhere'])(
+  'takes a repository that was %s before for a new one',
+  async (kind) => {
+    const cwd = createRepository()
+    const link = join(cwd, 'sub/.git')
+    mkdirSync(join(cwd, 'sub'))
+    if (kind === 'an empty folder') mkdirSync(link)
+    else writeFileSync(link, 'gitdir: ../g\n')
+    const before = await listNames(cwd)
+    expect(await removePlanted(before)).toEqual([])
+    const made = join(createRepository(), '.git')
+    writeFileSync(join(made, 'hooks/post-index-change'), 'evil')
+    renameSync(made, kind === 'an empty folder' ? link : join(cwd, 'g'))
+    expect(await removePlanted(before)).toContainEqual(expect.stringContaining(`moved ${link} to`))
+  },
+)
+
+it('closes what the links of the user lead to in the project, and restores the links', async () => {
+  const cwd = createRepository()
+  const hooks = join(cwd, '.git/hooks')
+  rmSync(hooks, { recursive: true })
+  mkdirSync(join(cwd, 'githooks'))
+  symlinkSync(join(cwd, 'githooks'), hooks)
+  symlinkSync('../lint.sh', join(cwd, 'githooks/pre-commit'))
+  const { readable } = await findRepositories(cwd)
+  expect(readable).toContain(join(cwd, 'githooks'))
+  expect(readable).not.toContain(hooks)
+  const before = await listNames(cwd)
+  rmSync(hooks)
+  mkdirSync(hooks)
+  writeFileSync(join(hooks, 'pre-push'), 'evil')
+  writeFileSync(join(cwd, 'lint.sh'), 'evil')
+  expect(await removePlanted(before)).toEqual([
+    `moved ${hooks} to ${hooks}.moved-by-ralph-1: restored the link ${hooks}, by which your git finds what it executes`,
+    expect.stringContaining(`moved ${cwd}/lint.sh to`),
+  ])
+  expect(readlinkSync(hooks)).toBe(join(cwd, 'githooks'))
 })

@@ -7,16 +7,18 @@ import {
   exists,
   isFile,
   isFolder,
+  isLink,
   leadsOut,
   listEntries,
   listFolder,
   readTextSyncIfExists,
   realPath,
   writeNewFile,
+  type FolderEntry,
 } from '../../../platform/files/files.ts'
 import { git, parseSubmodules } from '../../../platform/git.ts'
 import { isWithin } from '../../../platform/files/paths.ts'
-import { listConfigured } from './configured-files.ts'
+import { listConfigured, listLinkedHooks } from './configured-files.ts'
 
 export type Repositories = {
   /** Folders of git: everything in them can be written but what git itself would execute. */
@@ -42,24 +44,34 @@ export type RepositoryLook = {
   readonly submodules: readonly string[]
   /** See `listConfigured`. */
   readonly configured: readonly string[]
-}
+} & Pick<Folders, 'bare' | 'isComplete'>
 
 /** `memory` is a folder that knows the repositories of earlier looks. */
 export async function lookForRepositories(cwd: string, memory?: string): Promise<RepositoryLook> {
-  const { links, submodules } = await findLinks(cwd, memory)
-  const configured = await Promise.all(links.map((link) => listConfigured(dirname(link), cwd)))
-  return { cwd, links, folders: findGitFolders(links, cwd), submodules, configured: [...new Set(configured.flat())] }
+  const { links, submodules, bare, isComplete } = await findRepositories(cwd, memory)
+  const folders = findGitFolders(links, cwd)
+  const configured = await Promise.all([
+    ...links.map((link) => listConfigured(dirname(link), cwd)),
+    ...folders.map((folder) => listLinkedHooks(folder, cwd)),
+  ])
+  return { cwd, links, folders, submodules, bare, isComplete, configured: [...new Set(configured.flat())] }
 }
 
 /** What a program may write and read of the repositories around and in a folder. */
-export async function closeRepositories({ links, folders, configured }: RepositoryLook): Promise<Repositories> {
+export async function closeRepositories({ cwd, links, folders, configured }: RepositoryLook): Promise<Repositories> {
   // An agent can make one in which git itself could not work, e.g. with a file in place of a folder: it becomes readable as a whole.
   const closed = await Promise.all(folders.map((folder) => closeRepository(folder, folders).catch(() => [folder])))
+  // A link cannot be closed, but what it leads to in the project; the link itself is restored after the attempt.
+  const leadTo = (path: string): string[] => {
+    if (!isLink(path)) return [path]
+    const isIn = exists(path) && [cwd, ...folders].some((folder) => isWithin(realPath(path), folder))
+    return isIn ? [realPath(path)] : []
+  }
   return {
     writable: folders.filter((folder, n) => closed[n]?.[0] !== folder),
     readable: [
       ...links.filter((link) => isFile(link)),
-      ...closed.flat(),
+      ...closed.flat().flatMap(leadTo),
       ...configured.flatMap((path) => (exists(path) ? [realPath(path)] : [])),
     ],
   }
@@ -99,14 +111,20 @@ async function closeRepository(folder: string, own: readonly string[]): Promise<
 const listAll = async (links: readonly string[]): Promise<string[]> =>
   (await Promise.all(links.map((link) => listSubmodules(dirname(link))))).flat()
 
-export const gitLinks = async (cwd: string): Promise<readonly string[]> => (await findLinks(cwd)).links
+/** Whether a look closes what git would execute in the repository: it has a folder of git, and that is complete. */
+export const isClosed = (link: string, cwd: string): boolean =>
+  gitFolders(link, cwd).some((folder) => exists(join(folder, 'objects')))
 
 /** With those of earlier looks: an agent can make more folders than one look visits. */
-async function findLinks(cwd: string, memory?: string): Promise<Pick<RepositoryLook, 'links' | 'submodules'>> {
+export async function findRepositories(
+  cwd: string,
+  memory?: string,
+): Promise<Pick<RepositoryLook, 'links' | 'submodules' | 'bare' | 'isComplete'>> {
   const file = memory && join(memory, 'repositories', createHash('sha256').update(cwd).digest('hex').slice(0, 16))
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only this function writes it, where no agent can
   const known = JSON.parse((file && readTextSyncIfExists(file)) ?? '[]') as string[]
-  const seen = [...ancestors(cwd), ...(await findFolders(cwd))].map((folder) => join(folder, '.git'))
+  const { folders, bare, isComplete } = await findFolders(cwd)
+  const seen = [...ancestors(cwd), ...folders].map((folder) => join(folder, '.git'))
   const near = [...new Set([...seen, ...known])].filter((path) => exists(path) && !leadsOut(path, cwd))
   const submodules = await listAll(near)
   const below = [...new Set(submodules)].filter((link) => exists(link) && !near.includes(link))
@@ -115,7 +133,7 @@ async function findLinks(cwd: string, memory?: string): Promise<Pick<RepositoryL
     await createPrivateFolder(dirname(file))
     await writeFileAtomic(file, JSON.stringify(links))
   }
-  return { links, submodules: [...submodules, ...(await listAll(below))] }
+  return { links, submodules: [...submodules, ...(await listAll(below))], bare, isComplete }
 }
 
 const findGitFolders = (links: readonly string[], cwd: string): string[] => [
@@ -125,22 +143,37 @@ const findGitFolders = (links: readonly string[], cwd: string): string[] => [
 /** More would make the start of every attempt slow. */
 const maxFolders = 1000
 
-/** Folders in which a repository may be: two levels of them, and deeper as long as they are few. */
-async function findFolders(cwd: string): Promise<string[]> {
-  const found: string[] = []
-  let level = await foldersIn(cwd)
-  for (let depth = 1; level.length > 0; depth++) {
-    found.push(...level)
-    if (depth > 1 && found.length > maxFolders) return found
-    level = (await Promise.all(level.map(foldersIn))).flat()
-  }
-  return found
+type Folders = {
+  readonly folders: readonly string[]
+  /** Those that are themselves repositories, also without a `.git`: git in them obeys their settings. */
+  readonly bare: readonly string[]
+  /** Whether no folder was left out. */
+  readonly isComplete: boolean
 }
 
-const foldersIn = async (folder: string): Promise<string[]> =>
-  (await listEntries(folder)).flatMap(({ name, kind }) =>
+/** Folders in which a repository may be: two levels of them, and deeper as long as they are few. */
+async function findFolders(cwd: string): Promise<Folders> {
+  const folders: string[] = []
+  const bare: string[] = []
+  let level = [cwd]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > 1 && folders.length > maxFolders) return { folders, bare, isComplete: false }
+    const entries = await Promise.all(level.map(listEntries))
+    bare.push(...level.filter((_, n) => isGitFolder(entries[n]?.map(({ name }) => name) ?? [])))
+    level = level.flatMap((folder, n) => foldersIn(folder, entries[n] ?? []))
+    folders.push(...level)
+  }
+  return { folders, bare, isComplete: true }
+}
+
+const foldersIn = (folder: string, entries: readonly FolderEntry[]): string[] =>
+  entries.flatMap(({ name, kind }) =>
     kind === 'folder' && name !== 'node_modules' && name !== '.git' ? [join(folder, name)] : [],
   )
+
+/** Whether git takes a folder with these names for the folder of a repository. */
+export const isGitFolder = (names: readonly string[]): boolean =>
+  names.includes('HEAD') && (names.includes('commondir') || (names.includes('objects') && names.includes('refs')))
 
 /** The folder and those around it, up to the first repository. */
 function ancestors(folder: string): string[] {
