@@ -19,7 +19,7 @@ export const namespaces: Cell = {
     if (file === undefined || missing !== undefined) {
       return { available: false, reason: `${missing ?? 'unshare'} (util-linux) is not installed` }
     }
-    const nested = [file, '--user', '--map-user=1000', '--map-group=1000', 'true']
+    const nested = [file, '--user', '--map-user=1000', '--map-group=1000', '--keep-caps', ...dropRights, 'true']
     const [{ stdout: versionOutput }, tried, signalReset, ownGroups] = await Promise.all([
       runProbe(path, file, '--version'),
       runProbe(path, file, ...kinds, '--net', '--mount-proc', ...nested),
@@ -46,9 +46,9 @@ const kinds = ['--user', '--map-root-user', '--mount', '--pid', '--fork', '--kil
 /** Up to the program. The first process of the cell builds it, waits for the program and ends everything with it. */
 function namespacesCommand(plan: CellPlan, tools: CellTools): string[] {
   const own = plan.network === 'own' ? ['--net'] : []
-  const user = `${tools.file} --user --map-user=${plan.uid} --map-group=${plan.gid}`
+  const user = `${tools.file} --user --map-user=${plan.uid} --map-group=${plan.gid} --keep-caps`
   const filter = plan.systemCallFilter !== undefined && tools.perl !== undefined
-  const last = filter ? [tools.perl, '-e', applyFilter] : ['setpriv', '--no-new-privs', '--']
+  const last = [...dropRights, ...(filter ? [tools.perl, '-e', applyFilter] : [])]
   const script = [
     'set -e; PATH=$PATH:/usr/sbin:/sbin; root=$1; shift',
     'mount -t tmpfs -o mode=755,size=64m cell "$root"; mount --make-unbindable "$root"',
@@ -87,6 +87,13 @@ function namespacesCommand(plan: CellPlan, tools: CellTools): string[] {
   ]
   return [...build, ...last.filter((word) => word !== undefined)]
 }
+
+/** The last user namespace would grant its first program every capability in it. */
+const dropRights = [
+  'setpriv',
+  ...['--bounding-set=-all', '--inh-caps=-all', '--ambient-caps=-all', '--no-new-privs'],
+  '--',
+]
 
 /** The place for a mount, where nothing is there yet. */
 const make = `make_folder() { [ -e "$1" ] || mkdir -p "$1"; }
