@@ -56,12 +56,17 @@ const environment = {
 
 /** Resolves with what git printed; rejects with a `RalphError` that says what failed and what helps. */
 export async function plumb(job: Plumbing, ...args: readonly string[]): Promise<Buffer> {
-  const { code, stdout, stderr } = await start(job, args)
+  const { code, signal, stdout, stderr } = await start(job, args)
   if (code === 0) return stdout
-  throw gitError(args[0] ?? '', stderr.trim() || `exit code ${code}`)
+  throw gitError(args[0] ?? '', stderr.trim() || (signal === null ? `exit code ${code}` : `ended by ${signal}`))
 }
 
-type GitResult = { readonly code: number | null; readonly stdout: Buffer; readonly stderr: string }
+type GitResult = {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: Buffer
+  readonly stderr: string
+}
 
 function start(job: Plumbing, args: readonly string[]): Promise<GitResult> {
   const { gitDir, workTree, index, input, background } = job
@@ -84,10 +89,10 @@ function start(job: Plumbing, args: readonly string[]): Promise<GitResult> {
     })
     child.once('error', (cause) => reject(notStarted(cause, workTree)))
     const findWaiting = killIfWaiting(child, workTree ?? gitDir)
-    child.once('close', (code) => {
+    child.once('close', (code, signal) => {
       const waiting = findWaiting()
       if (waiting) reject(waiting)
-      else resolve({ code, stdout: Buffer.concat(stdout), stderr })
+      else resolve({ code, signal, stdout: Buffer.concat(stdout), stderr })
     })
     child.stdin.on('error', () => {})
     child.stdin.end(input ?? '')
@@ -112,9 +117,12 @@ function notStarted(cause: Error, workTree: string | undefined): RalphError {
 }
 
 function gitError(command: string, stderr: string): RalphError {
-  if (/No space left on device|Disk quota exceeded/i.test(stderr))
+  if (isDiskFull(stderr))
     return new RalphError('DISK_FULL', `git ${command}: ${stderr}`, {
       hint: 'make room and run the same command again',
     })
   return new RalphError('ROOM_FAILED', `git ${command}: ${stderr}`)
 }
+
+export const isDiskFull = (stderr: string): boolean =>
+  /No space left on device|Disk quota exceeded|Out of diskspace/i.test(stderr)

@@ -1,5 +1,6 @@
 import { execFile, spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { RalphError } from '../contract/errors.ts'
+import { isDiskFull } from './git-plumbing.ts'
 import { killIfWaiting } from './git-pipes.ts'
 import { pathOutside } from './safe-path.ts'
 
@@ -111,6 +112,7 @@ function gitEnvironment(options: GitOptions): NodeJS.ProcessEnv {
 }
 
 export function gitFailed(message: string, cause: Error): RalphError {
+  if (isDiskFull(message)) return new RalphError('DISK_FULL', message, { cause, hint: 'make space on the disk' })
   if (!message.includes('dubious ownership')) return new RalphError('GIT_FAILED', message, { cause })
   const hint = 'if you trust it: git config --global --add safe.directory <the repository>'
   return new RalphError('GIT_FAILED', 'git reads no repository that belongs to another user', { cause, hint })

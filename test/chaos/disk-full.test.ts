@@ -9,11 +9,11 @@ import { createSprintUnderFire } from './sprint-under-fire.ts'
 
 const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
 
-/** A sprint whose folder is on a disk of its own. */
-async function createSprintOnSmallDisk(options = 'size=32m') {
+/** A sprint whose folder is on a disk of its own; with checks, Ralph's own folder is. */
+async function createSprintOnSmallDisk(options = 'size=32m', checks: readonly string[] = []) {
   let disk: SmallDisk | undefined
-  const within = async (sprintDir: string) => (disk = await createSmallDisk(sprintDir, options))
-  const sprint = await createSprintUnderFire({ within })
+  const within = async (folder: string, workTree: string) => (disk = await createSmallDisk(folder, options, workTree))
+  const sprint = await createSprintUnderFire({ within, checks })
   onTestFinished(() => sprint.remove())
   if (!disk) throw new Error('there is no disk')
   return { sprint, disk }
@@ -108,6 +108,21 @@ describe.skipIf(!canMount)(`a disk that is full (${mountFailure})`, () => {
 
     expect(await run.ended).toMatchObject({ exitCode: 0 })
     expect(await sprint.ralph('doctor', 's').ended).toMatchObject({ exitCode: 0 })
+  })
+
+  it('makes a check red that has no space, says why, and accepts the claim later', async () => {
+    const writes = 'head -c 150000000 /dev/zero >big && rm big && test -e finished'
+    const { sprint, disk } = await createSprintOnSmallDisk('size=400m', [writes])
+    const run = sprint.run()
+    await waitUntil('the first iteration', () => run.output().stdout.includes('"iteration-ended"'))
+    disk.fill(120 * 1024 * 1024)
+    writeFileSync(sprint.at('project', 'finished'), '')
+    sprint.finish()
+    await waitUntil('the refusal', () => run.output().stdout.includes('the disk was full'))
+    disk.free()
+
+    expect(await run.ended).toMatchObject({ exitCode: 0, stderr: '' })
+    expect(sprint.account().progress.status).toBe('completed')
   })
 
   it('reports a read-only disk at the start', async () => {

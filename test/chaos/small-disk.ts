@@ -22,14 +22,18 @@ export type SmallDisk = CommandScope & {
 }
 
 /** A small disk over a folder, in a private mount namespace: the machine does not notice. */
-export async function createSmallDisk(folder: string, options: string): Promise<SmallDisk> {
+export async function createSmallDisk(
+  folder: string,
+  options: string,
+  workTree = join(folder, '..'),
+): Promise<SmallDisk> {
   const script = `cp -a "$1" "$1.before" && mount -t tmpfs -o ${options} none "$1" && cp -a "$1.before/." "$1/" && echo ready && exec sleep 3600`
   const holder = spawn('unshare', ['--mount', '--propagation', 'private', 'sh', '-c', script, 'sh', folder], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   onTestFinished(() => void holder.kill('SIGKILL'))
   await once(holder.stdout, 'data')
-  const prefix = ['nsenter', `--target=${holder.pid}`, '--mount', `--wd=${join(folder, '..')}`]
+  const prefix = ['nsenter', `--target=${holder.pid}`, '--mount', `--wd=${workTree}`]
   const seen = (path: string) => `/proc/${holder.pid}/root${path}`
   const filler = join(seen(folder), 'filler')
   return {

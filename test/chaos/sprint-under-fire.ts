@@ -48,7 +48,8 @@ export type UnderFire = Awaited<ReturnType<typeof createSprintUnderFire>>
  */
 export async function createSprintUnderFire({
   within,
-}: { within?: (sprintDir: string) => Promise<CommandScope> } = {}) {
+  checks = [],
+}: { within?: (folder: string, workTree: string) => Promise<CommandScope>; checks?: readonly string[] } = {}) {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'ralph-chaos-')))
   const at = (...names: readonly string[]) => join(base, ...names)
   for (const name of ['bin', 'home', 'project', 'ledger']) mkdirSync(at(name), { recursive: true })
@@ -60,7 +61,7 @@ export async function createSprintUnderFire({
     JSON.stringify({
       workflow: 'w',
       goal: 'survive',
-      'done-when': [],
+      'done-when': checks.map((run) => ({ run })),
       checkpoint: false,
       limits: { 'no-progress': 'off' },
     }),
@@ -76,8 +77,9 @@ export async function createSprintUnderFire({
       'per-iteration-hooks': [hook],
     }),
   )
-  // On the same disk as the sprint, if that has its own.
-  const ralphHome = within ? at('project', 's', '.home') : at('home', '.ralph')
+  // On the same disk as the sprint, if that has its own. The room of a check covers the project.
+  const ownDisk = checks.length === 0 ? at('project', 's') : at('home')
+  const ralphHome = within ? join(ownDisk, '.home') : at('home', '.ralph')
   const env = {
     PATH: [at('bin'), dirname(process.execPath), '/usr/local/bin:/usr/bin:/bin'].join(':'),
     HOME: at('home'),
@@ -86,7 +88,7 @@ export async function createSprintUnderFire({
     LANG: 'C.UTF-8',
     NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
   }
-  const { prefix, seen } = (await within?.(at('project', 's'))) ?? nowhere
+  const { prefix, seen } = (await within?.(ownDisk, at('project'))) ?? nowhere
   const state = (...names: readonly string[]) => join(findState(seen(ralphHome), at('project', 's')), ...names)
   const command = (tracer: readonly string[], ...args: readonly string[]) => {
     const [file = '', ...words] = [...prefix, ...tracer, process.execPath, ralphProgram, ...args]

@@ -65,7 +65,7 @@ export type CheckRun = {
   readonly durationMs: number
   /** Names of files that it left outside the project; known of runs in the room. */
   readonly left?: readonly string[]
-  /** Why it was killed. */
+  /** Why its exit code says nothing: it was killed, or had no disk space. */
   readonly killed?: string
   readonly run?: TestRun
   readonly room: RoomKind
@@ -174,11 +174,21 @@ async function prepare({ assets }: CheckPlace, { only }: CheckJob, outputFolder:
 type CheckEnd = Pick<CheckRun, 'exitCode' | 'output' | 'durationMs'> & {
   readonly timedOut: boolean
   readonly flooded?: true
+  readonly isDiskFull?: true
 }
 
-function describeEnd({ exitCode, output, durationMs, timedOut, flooded }: CheckEnd, { timeout }: Check) {
-  const killed = timedOut ? `timed out after ${timeout / 1000} s` : flooded ? 'printed more than 1 GiB' : undefined
+function describeEnd({ exitCode, output, durationMs, ...end }: CheckEnd, { timeout }: Check) {
+  const killed = describeKill(end, timeout)
   return { exitCode, output, durationMs, ...(killed !== undefined && { killed }) }
+}
+
+function describeKill(
+  { timedOut, flooded, isDiskFull }: Omit<CheckEnd, 'exitCode' | 'output' | 'durationMs'>,
+  timeout: number,
+) {
+  if (timedOut) return `timed out after ${timeout / 1000} s`
+  if (flooded) return 'printed more than 1 GiB'
+  return isDiskFull ? 'the disk was full' : undefined
 }
 
 /** The room discards its files, including the named report. A report that is already in the tree is not a result. */

@@ -74,6 +74,8 @@ export type RoomRun = {
   readonly timedOut: boolean
   /** Killed because it printed too much. */
   readonly flooded?: true
+  /** It failed on a disk without space. */
+  readonly isDiskFull?: true
   readonly room: 'clean' | 'plain' | 'in-place'
   /** Names of files that it left in its home or temporary folder. */
   readonly left: readonly string[]
@@ -134,7 +136,7 @@ async function runInRoom(place: Place, job: RoomJob, discard: (scratch: string) 
   const { own, enclosure, folder, master } = place
   await refuseFullDisk(folder)
   const tree = await own.edit(await clearMountPoints(own, job), job.kept ?? [])
-  await follow(own, master, tree)
+  await follow(own, master, tree).catch((error: unknown) => refuseFullDisk(folder).then(() => Promise.reject(error)))
   const scratch = join(folder, 'runs', randomUUID())
   try {
     await createFolder(join(scratch, 'tmp', '.room', 'home'))
@@ -146,6 +148,7 @@ async function runInRoom(place: Place, job: RoomJob, discard: (scratch: string) 
     const { exitCode, output, durationMs, timedOut, flooded } = result
     const overheadMs = performance.now() - began - durationMs
     const room = enclosure.kind === 'namespaces' ? 'clean' : 'plain'
+    const isDiskFull = exitCode !== 0 && (saysDiskFull(output) || (await isFull(folder)))
     return {
       exitCode,
       output,
@@ -153,9 +156,10 @@ async function runInRoom(place: Place, job: RoomJob, discard: (scratch: string) 
       overheadMs,
       timedOut,
       ...(flooded && { flooded }),
+      ...(isDiskFull && { isDiskFull }),
       room,
       left: await listLeftFiles(join(scratch, 'tmp')),
-      notes: [...notes, ...(await noteFullDisk(folder))],
+      notes,
     }
   } finally {
     discard(scratch)
@@ -277,7 +281,7 @@ async function refuseFullDisk(folder: string): Promise<void> {
   })
 }
 
-async function noteFullDisk(folder: string): Promise<string[]> {
-  const { freeBytes } = await diskSpace(folder)
-  return freeBytes < leastFreeBytes ? ['the disk was full while the check ran'] : []
-}
+const isFull = async (folder: string): Promise<boolean> => (await diskSpace(folder)).freeBytes < leastFreeBytes
+
+/** What it wrote may be deleted again when it ends. */
+const saysDiskFull = (output: string): boolean => /No space left on device|\bENOSPC\b/.test(output)
