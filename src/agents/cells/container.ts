@@ -135,6 +135,7 @@ const walls = ({ container: use, file }: CellTools): string[] => [
   '--read-only',
   '--cap-drop=ALL',
   '--security-opt=no-new-privileges',
+  '--cgroupns=private',
   '--hostname=cell',
   '--log-driver=none',
   '--ulimit=nofile=1024:1024',
