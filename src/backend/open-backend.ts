@@ -290,8 +290,9 @@ const createPushPost = ({
 })
 
 function createJoinRecorder({ database, logError }: BackendBase): NonNullable<AdmissionParts['recordJoin']> {
-  const { recordEvent } = createAuditLog(database, now)
-  return (event) => recordEvent(event).catch(logError)
+  const { recordEvent, recordRefusal } = createAuditLog(database, now)
+  return (event, address) =>
+    (event.what === 'joinRefused' ? recordRefusal(address, event) : recordEvent(event)).catch(logError)
 }
 
 function assertDefined<T>(value: T | undefined): T {

@@ -49,10 +49,11 @@ const prints = ({ printed }: ReturnType<typeof ralph>, text: RegExp) =>
   )
 
 it('is a fleet of two machines after five commands, and doctor, backup and restore work on it', async () => {
-  for (const user of ['operator', 'first', 'second']) await mkdir(join(home, user))
+  for (const user of ['operator', 'first', 'second', 'third']) await mkdir(join(home, user))
   const serve = ralph('operator', 'serve', '--port', '0', '--machines-port', '0', '--no-machine')
   await prints(serve, /ralph machine token/)
   const address = /Ralph runs at (\S+)/.exec(serve.printed.out)?.[1] ?? ''
+  let used: readonly string[] = []
   for (const user of ['first', 'second']) {
     const { out } = await ralph('operator', 'machine', 'token').ended
     const [installed = '', checkout = '', image = ''] = out.split('\n').filter((line) => line.includes(' join '))
@@ -66,11 +67,22 @@ it('is a fleet of two machines after five commands, and doctor, backup and resto
       user === 'first' ? ralph(user, ...command.split(' '), '--name', user, '--shared') : start(user, root, inCheckout)
     await prints(machine, /connected/)
     expect(machine.printed.out).toBe(`joined as "${user}"\n`)
+    used = command.split(' ')
   }
+  const refused = await ralph('third', ...used, '--name', 'third').ended
+  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('JOIN_REFUSED')])
 
   const { token } = z.object({ token: z.string() }).parse(readJson('operator/.ralph/backend/serve.json'))
   const { items } = await createClient({ baseUrl: address, token }).listMachines({})
   expect(Object.fromEntries(items.map(({ name, shared }) => [name, shared]))).toEqual({ first: true, second: false })
+
+  const audit = await createClient({ baseUrl: address, token }).listAudit({})
+  const joins = audit.items.filter(({ what }) => what.startsWith('join'))
+  expect(joins.map(({ who, what, details }) => [what, who, details])).toEqual([
+    ['joinRefused', 'third', expect.objectContaining({ why: 'used', address: '127.0.0.1' })],
+    ['join', 'second', expect.objectContaining({ shared: false })],
+    ['join', 'first', expect.objectContaining({ shared: true })],
+  ])
 
   // Another user gets a grant only on the machine whose owner shares it, even from an admin.
   const admin = createApiCaller(address, { token })

@@ -9,8 +9,8 @@ export type AdmissionParts = {
   readonly authority: Authority
   readonly now: () => number
   readonly log: BackendLog
-  /** Adds a row to the audit log; must not reject. */
-  readonly recordJoin?: ((event: JoinEvent) => Promise<void>) | undefined
+  /** Adds a row to the audit log, for refusals at most one per address and minute; must not reject. */
+  readonly recordJoin?: ((event: JoinEvent, address: string) => Promise<void>) | undefined
 }
 
 type JoinEvent = {
@@ -54,6 +54,7 @@ const tokenRefusedMessage = 'the token is unknown, used or older than 15 minutes
 /** Admits a machine with a valid token, once. */
 export async function admitWithToken(
   request: JoinRequest,
+  address: string,
   { store, authority, now, log, recordJoin }: AdmissionParts,
 ): Promise<JoinResponse> {
   const { id, secret, csr, name, labels, version, shared } = request
@@ -61,7 +62,8 @@ export async function admitWithToken(
   const admission = await store.redeemToken({ id, hash: hashJoinSecret(secret), keyPin, name, labels, version, shared })
   if ('refused' in admission) {
     log('warn', `refused to join a machine: its token is ${admission.refused}`, { token: id, why: admission.refused })
-    await recordJoin?.({ who: name, what: 'joinRefused', details: { token: id, why: admission.refused } })
+    const details = { token: id, why: admission.refused }
+    await recordJoin?.({ who: name, what: 'joinRefused', details }, address)
     return { refused: tokenRefusedMessage }
   }
   const { machineId, status } = admission
@@ -70,6 +72,7 @@ export async function admitWithToken(
   const { certificate, serial, expiresAt } = await authority.issueForMachine(csr, machineId, now())
   await store.saveCertificate(machineId, serial, expiresAt)
   log('info', 'machine joined', { machineId, name })
-  await recordJoin?.({ who: name, what: 'join', target: machineId, details: { token: id, shared: shared ?? false } })
+  const details = { token: id, shared: shared ?? false, address }
+  await recordJoin?.({ who: name, what: 'join', target: machineId, details }, address)
   return { machineId, certificate, authorities: authority.certificate }
 }

@@ -136,7 +136,7 @@ function createJoinHandler(options: ListenerOptions) {
     try {
       const body = JoinRequest.safeParse(JSON.parse(await readJoinBody(request)))
       if (!body.success) return say(422, { refused: 'this is not a join request' })
-      const answer = await admitWithToken(body.data, options)
+      const answer = await admitWithToken(body.data, from, options)
       return say('refused' in answer ? 403 : 'pending' in answer ? 202 : 200, answer)
     } catch (error) {
       options.log('warn', 'join failed', { why: errorMessage(error) })
