@@ -125,6 +125,21 @@ it('uses the proxy of the user, with its password', async () => {
   expect(seen).toEqual([`far.test:81 Basic ${Buffer.from('me:pass').toString('base64')}`])
 })
 
+it.each(['says nothing', 'dies'])(
+  'answers 502 if the proxy of the user %s: an agent would wait for ever',
+  async (how) => {
+    const corporate = createTcp((socket) => {
+      socket.on('error', () => {}).on('data', () => how === 'dies' && socket.destroy())
+      onTestFinished(() => void socket.destroy())
+    })
+    const upstream = new URL(`http://127.0.0.1:${await listen(corporate)}`)
+    const rules = [parseRule('far.test:81', false)]
+    const proxy = await listen(createProxy({ rules, upstream, onVisit: () => {}, dialTimeoutMs: 200 }))
+    expect((await get(proxy, 'http://far.test:81/'))[0]).toBe(502)
+    expect(await say(proxy, 'CONNECT far.test:81 HTTP/1.1\r\n\r\n')).toMatch(/^HTTP\/1\.1 502 .*does not answer/)
+  },
+)
+
 it('reads no more of a hello than is there', () => {
   expect(readHello(Buffer.alloc(0))).toEqual({ kind: 'incomplete' })
   expect(readHello(Buffer.from([22, 3, 1, 0, 200, 1]))).toEqual({ kind: 'incomplete' })

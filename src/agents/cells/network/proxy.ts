@@ -13,6 +13,8 @@ export type ProxyOptions = {
   /** The user's own HTTP proxy: what is allowed goes through it. */
   readonly upstream?: URL | undefined
   readonly onVisit: (visit: Visit) => void
+  /** How long a host, or the user's proxy, may take to answer. */
+  readonly dialTimeoutMs?: number | undefined
   /** For tests. */
   readonly resolve?: ((host: string) => Promise<readonly string[]>) | undefined
 }
@@ -150,10 +152,11 @@ async function admit(options: ProxyOptions, host: string, port: number): Promise
     throw new Refusal(`${visit.host}:${port} refused: ${decision.reason}`)
   }
   const { rule } = decision
+  const timeoutMs = options.dialTimeoutMs ?? defaultTimeoutMs
   if (options.upstream && !isAddress(visit.host)) {
     const { upstream } = options
     options.onVisit({ ...visit, allowed: true })
-    return { rule, dial: () => dialThrough(upstream, visit.host, port) }
+    return { rule, dial: () => dialThrough(upstream, { host: visit.host, port, timeoutMs }) }
   }
   const addresses = await (options.resolve ?? resolveHost)(visit.host)
   const inside = addresses.find((address) => isInternalAddress(address))
@@ -162,7 +165,7 @@ async function admit(options: ProxyOptions, host: string, port: number): Promise
     throw new Refusal(`${visit.host}:${port} refused: it resolves to a private address`)
   }
   options.onVisit({ ...visit, allowed: true })
-  return { rule, dial: () => dialFirst(addresses, port) }
+  return { rule, dial: () => dialFirst(addresses, port, timeoutMs) }
 }
 
 async function resolveHost(host: string): Promise<readonly string[]> {
@@ -170,11 +173,11 @@ async function resolveHost(host: string): Promise<readonly string[]> {
   return (await lookup(host, { all: true })).map(({ address }) => address)
 }
 
-async function dialFirst(addresses: readonly string[], port: number): Promise<Socket> {
+async function dialFirst(addresses: readonly string[], port: number, timeoutMs: number): Promise<Socket> {
   let last: unknown = new Error('it has no address')
   for (const host of addresses) {
     try {
-      return await connected(connect({ host, port, allowHalfOpen: true }), 'connect')
+      return await connected(connect({ host, port, allowHalfOpen: true }), 'connect', timeoutMs)
     } catch (error) {
       last = error
     }
@@ -182,18 +185,22 @@ async function dialFirst(addresses: readonly string[], port: number): Promise<So
   throw last
 }
 
+type Destination = { readonly host: string; readonly port: number; readonly timeoutMs: number }
+
 /** A tunnel through the user's own proxy. */
-async function dialThrough(upstream: URL, host: string, port: number): Promise<Socket> {
+async function dialThrough(upstream: URL, { host, port, timeoutMs }: Destination): Promise<Socket> {
   const isTls = upstream.protocol === 'https:'
   const at = { host: plainHost(upstream.hostname), port: Number(upstream.port || (isTls ? 443 : 80)) }
   const socket = isTls
-    ? await connected(connectTls({ ...at, servername: at.host }), 'secureConnect')
-    : await connected(connect(at), 'connect')
+    ? await connected(connectTls({ ...at, servername: at.host }), 'secureConnect', timeoutMs)
+    : await connected(connect(at), 'connect', timeoutMs)
   const login = `${decodeURIComponent(upstream.username)}:${decodeURIComponent(upstream.password)}`
   const authorization =
     upstream.username === '' ? '' : `Proxy-Authorization: Basic ${Buffer.from(login).toString('base64')}\r\n`
   socket.write(`CONNECT ${host}:${port} HTTP/1.1\r\nHost: ${host}:${port}\r\n${authorization}\r\n`)
-  const status = await readStatus(socket)
+  // One that died without a word would keep an agent waiting for ever.
+  const late = setTimeout(() => socket.destroy(), timeoutMs)
+  const status = await readStatus(socket).finally(() => clearTimeout(late))
   if (status === 200) return socket
   socket.destroy()
   throw new Error(`the proxy ${upstream.host} answers ${status}`)
@@ -212,15 +219,15 @@ function readStatus(socket: Socket): Promise<number> {
       resolve(Number(/^HTTP\/1\.\d (\d{3})/.exec(text)?.[1] ?? 502))
     }
     socket.on('data', onData)
-    socket.once('close', () => reject(new Error('the connection was closed')))
+    socket.once('close', () => reject(new Error('the proxy of this machine does not answer')))
   })
 }
 
-const dialTimeoutMs = 15_000
+const defaultTimeoutMs = 15_000
 
-function connected<S extends Socket>(socket: S, event: string): Promise<S> {
+function connected<S extends Socket>(socket: S, event: string, timeoutMs: number): Promise<S> {
   return new Promise((resolve, reject) => {
-    const late = setTimeout(() => socket.destroy(new Error('no answer')), dialTimeoutMs)
+    const late = setTimeout(() => socket.destroy(new Error('no answer')), timeoutMs)
     socket.once(event, () => {
       clearTimeout(late)
       resolve(socket)
