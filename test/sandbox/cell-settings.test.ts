@@ -176,14 +176,29 @@ describe.each(workingCells)('a sprint with cell: %s', { timeout }, (cell) => {
   })
 })
 
-it.skipIf(canLimitProcessors)('is not started with a limit that cannot hold', async () => {
-  const made = await createTestSprint({ sprint: { cell: { limits: { cpus: 1 } } }, answers: { 1: claim } })
-  const { exitCode, stderr } = await made.run()
-  expect([exitCode, await made.calls(), stderr]).toEqual([
-    1,
-    [],
-    expect.stringMatching(/limits cpus, which this machine cannot/),
-  ])
+describe.skipIf(!works.namespaces)('where no cgroup can be created, of either version', { timeout }, () => {
+  const within = ['unshare', '-Urm', 'sh', '-c', 'mount -t tmpfs none /sys/fs/cgroup && exec "$@"', 'sh']
+
+  it.each(['cpus', 'processes'])('a sprint that limits %s is not started', async (name) => {
+    const sprint = { cell: { limits: { [name]: 10 } } }
+    const made = await createTestSprint({ sprint, answers: { 1: claim }, within })
+    const { exitCode, stderr } = await made.run()
+    expect([exitCode, await made.calls(), stderr]).toEqual([
+      1,
+      [],
+      expect.stringMatching(new RegExp(`SANDBOX_UNAVAILABLE.* limits ${name}, which this machine cannot`)),
+    ])
+  })
+
+  it.each(workingCells)('memory and disk are limited all the same by %s, per process and per file', async (cell) => {
+    const hog = `perl -e '$x = "x" x (300 * 1024 ** 2); print length $x' >hog.txt 2>/dev/null; test $? -ne 0 && echo refused >>hog.txt`
+    const sprint = await confined(hog, { ...inCell({ kind: cell, limits: { memory: '128m', disk: '8m' } }), within })
+
+    const { exitCode, stdout } = await sprint.run()
+
+    expect([exitCode, await sprint.read('hog.txt')]).toEqual([0, 'refused\n'])
+    expect(stdout).toContain('memory 128m per process (rlimit), disk 8m per file (rlimit)')
+  })
 })
 
 describe('a sprint that asks for walls', () => {

@@ -52,6 +52,8 @@ export type Setup = {
   readonly timeoutMs?: number
   /** Also for root, a file of mode 0 is unreadable. */
   readonly obeysPermissions?: boolean
+  /** Words before the command, for a run on a machine that lacks something. */
+  readonly within?: readonly string[]
 }
 
 export type RunResult = { readonly exitCode: number | null; readonly stdout: string; readonly stderr: string }
@@ -89,7 +91,8 @@ export type TestSprint = Awaited<ReturnType<typeof createTestSprint>>
 /** A folder with a workflow in wf/, a sprint in s/, and a fake `claude` first on PATH. Removed after the test, with all its processes. */
 export async function createTestSprint(setup: Setup = {}) {
   const { sprint = {}, workflow = {}, files = {}, answers = {}, env = {}, timeoutMs = defaultTimeoutMs } = setup
-  const program = [...(setup.obeysPermissions === true ? withoutRootRights() : []), process.execPath, ralphProgram]
+  const around = setup.within ?? (setup.obeysPermissions === true ? withoutRootRights() : [])
+  const program = [...around, process.execPath, ralphProgram]
   const base = await realpath(await mkdtemp(join(tmpdir(), 'ralph-e2e-')))
   const at = (...names: readonly string[]) => join(base, 'project', ...names)
   /** A path in the state of the sprint, which is not in the project. */
