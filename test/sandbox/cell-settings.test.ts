@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { findCgroupParent } from '../../src/platform/processes/cgroups.ts'
 import { putProgram } from '../support/programs.ts'
@@ -66,6 +67,53 @@ describe.each(workingCells)('a sprint with cell: %s', { timeout }, (cell) => {
     expect(await sprint.run()).toMatchObject({ exitCode: 0 })
     expect(await tried(sprint)).toEqual(['named', 'no-written', 'no-beside'])
     expect(await sprint.read('../home/shown/file')).toBe('shown\n')
+  })
+
+  it('shows the toolchains, the name and the registries of the user, and no secret beside them', async () => {
+    const script = tries({
+      nvm: 'node-of-nvm',
+      cargo: 'program-of-cargo',
+      path: 'program-of-user',
+      rustup: 'grep -q rust "$RUSTUP_HOME/toolchains/x"',
+      name: 'test "$(git config user.name) $(git config user.email)" = "Ada ada@example.invalid"',
+      registry: 'grep -q registry.example.invalid ~/.npmrc',
+      change: 'echo x >~/.nvm/x || echo x >~/.rust/x || echo x >>~/.npmrc',
+      secret: 'grep -rq secret ~/.npmrc ~/.gitconfig ~/.cargo ~/.rust',
+    })
+    const files = {
+      '../home/.nvm/versions/node/v1/bin/node-of-nvm': '#!/bin/sh\n',
+      '../home/.cargo/bin/program-of-cargo': '#!/bin/sh\n',
+      '../home/.cargo/credentials.toml': 'token = "secret"\n',
+      '../home/own/bin/program-of-user': '#!/bin/sh\n',
+      '../home/.rust/toolchains/x': 'rust\n',
+      '../home/.gitconfig':
+        '[user]\nname = Ada\nemail = ada@example.invalid\n[url "https://x:secret@example.invalid/"]\ninsteadOf = g:\n',
+      '../home/.npmrc': 'registry=https://registry.example.invalid/\n//registry.example.invalid/:_authToken=secret\n',
+    }
+    const sprint = await confined(script, { ...inCell(cell), files })
+    const programs = Object.keys(files).filter((name) => name.includes('/bin/'))
+    for (const name of programs) chmodSync(sprint.at(name), 0o755)
+    const path = [...programs.map((name) => dirname(sprint.at(name))), sprint.env['PATH']].join(':')
+    Object.assign(sprint.env, { PATH: path, RUSTUP_HOME: sprint.at('../home/.rust') })
+
+    expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+    const allowed = ['nvm', 'cargo', 'path', 'rustup', 'name', 'registry']
+    expect(await tried(sprint)).toEqual([...allowed, 'no-change', 'no-secret'])
+  })
+
+  it('ends every process of an attempt with it, also one without its variables in a session of its own', async () => {
+    const marks = Array.from({ length: 2 }, (_, n) => `86${n}.${process.pid}${Date.now() % 100_000}`)
+    const [own = '', left = ''] = marks
+    const sprint = await confined(
+      `(env -i setsid sleep ${own} &) ; (setsid nohup sleep ${left} >/dev/null 2>&1 &)`,
+      inCell(cell),
+    )
+
+    expect(await sprint.run()).toMatchObject({ exitCode: 0 })
+    const running = readdirSync('/proc')
+      .filter((pid) => /^\d+$/.test(pid))
+      .map(readCommand)
+    expect(running.filter((command) => marks.some((mark) => command.includes(mark)))).toEqual([])
   })
 
   it('pins which hooks leave the cell, and what they run: an agent changes neither', async () => {
@@ -248,3 +296,11 @@ describe('a sprint that asks for walls', () => {
 it('tests at least one member where user namespaces work', () => {
   expect(workingCells.length > 0).toBe(works.bubblewrap || works.namespaces)
 })
+
+function readCommand(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+  } catch {
+    return ''
+  }
+}

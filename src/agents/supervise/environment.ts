@@ -2,8 +2,15 @@ import type { Driver } from '../drivers/driver.ts'
 
 type EnvVariables = Readonly<Record<string, string | undefined>>
 
+/** Folders of toolchains and the version to use, without which programs on PATH cannot find the rest of theirs. */
+const toolchainVariables = [
+  'JAVA_HOME GOROOT NVM_DIR VOLTA_HOME PYENV_ROOT PYENV_VERSION VIRTUAL_ENV CONDA_PREFIX RBENV_ROOT RUSTUP_HOME',
+  'RUSTUP_TOOLCHAIN DOTNET_ROOT SDKMAN_DIR MISE_DATA_DIR ASDF_DIR',
+].flatMap((names) => names.split(' '))
+
 /** What every program needs to run: PATH, user, locale, network and folders. */
 const commonVariables = [
+  ...toolchainVariables,
   'PATH',
   'HOME',
   'USER',
@@ -73,8 +80,7 @@ export function buildAgentEnv(
 /** Where tools are and how they behave; no model, no service and no secret. */
 const toolVariables = [
   'LANGUAGE LD_LIBRARY_PATH CI NO_COLOR FORCE_COLOR NODE_ENV NODE_OPTIONS npm_config_registry COREPACK_* PIP_INDEX_URL',
-  'JAVA_HOME GOROOT GOPATH GOPROXY GOFLAGS GOPRIVATE NVM_DIR VOLTA_HOME PYENV_ROOT PYENV_VERSION VIRTUAL_ENV CONDA_PREFIX',
-  'RBENV_ROOT RUSTUP_HOME RUSTUP_TOOLCHAIN CARGO_HOME DOTNET_ROOT SDKMAN_DIR MISE_DATA_DIR ASDF_DIR',
+  'GOPATH GOPROXY GOFLAGS GOPRIVATE CARGO_HOME',
 ].flatMap((names) => names.split(' '))
 
 /** The environment of checks, gates and hooks in a cell: they run what an agent wrote. */
