@@ -238,7 +238,7 @@ describe.skipIf(!works.namespaces)('where no cgroup can be created, of either ve
     ])
   })
 
-  it.each(workingCells)('memory and disk are limited all the same by %s, per process and per file', async (cell) => {
+  it.each(workingCells)('%s limits memory per process and disk per file', async (cell) => {
     const hog = `perl -e '$x = "x" x (300 * 1024 ** 2); print length $x' >hog.txt 2>/dev/null; test $? -ne 0 && echo refused >>hog.txt`
     const sprint = await confined(hog, { ...inCell({ kind: cell, limits: { memory: '128m', disk: '8m' } }), within })
 

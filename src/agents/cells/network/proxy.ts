@@ -198,7 +198,7 @@ async function dialThrough(upstream: URL, { host, port, timeoutMs }: Destination
   const authorization =
     upstream.username === '' ? '' : `Proxy-Authorization: Basic ${Buffer.from(login).toString('base64')}\r\n`
   socket.write(`CONNECT ${host}:${port} HTTP/1.1\r\nHost: ${host}:${port}\r\n${authorization}\r\n`)
-  // One that died without a word would keep an agent waiting for ever.
+  // Without it, an agent would wait as long as a silent proxy keeps the connection.
   const late = setTimeout(() => socket.destroy(), timeoutMs)
   const status = await readStatus(socket).finally(() => clearTimeout(late))
   if (status === 200) return socket
