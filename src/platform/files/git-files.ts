@@ -28,8 +28,8 @@ const maxBytes = 1024 ** 2
 export function readLooseObject(objects: string, id: string): LooseObject | undefined {
   const path = objectFile(objects, id)
   if (!isFileItself(path) || lstatSize(path) > maxBytes) return undefined
-  const file = readFileSync(path)
   try {
+    const file = readFileSync(path)
     const whole = inflateSync(file, { maxOutputLength: maxBytes })
     return hash(whole, id.length) === id ? { id, content: whole.subarray(whole.indexOf(0) + 1), file } : undefined
   } catch {
@@ -72,10 +72,12 @@ export function writeLooseObject(objects: string, { id, file }: LooseObject): vo
 
 export const objectFile = (objects: string, id: string): string => join(objects, id.slice(0, 2), id.slice(2))
 
-/** The commit of a ref; undefined if there is none, or only git can tell. */
+/** The commit of a ref; undefined if there is none, or only git can tell. `git pack-refs` removes a file once its ref is packed. */
 export function readRef(folder: string, ref: string): string | undefined {
   const path = join(folder, ref)
-  if (existsItself(path) && !isFolderItself(path)) return parseId(readPlainText(path)?.trim())
+  const loose = readPlainText(path)
+  if (loose !== undefined) return parseId(loose.trim())
+  if (existsItself(path) && !isFolderItself(path)) return undefined
   const packed = readPackedRefs(folder)
   const end = packed.indexOf(` ${ref}\n`)
   return end === -1 ? undefined : parseId(packed.slice(packed.lastIndexOf('\n', end) + 1, end))
@@ -84,14 +86,16 @@ export function readRef(folder: string, ref: string): string | undefined {
 /** The commits of the refs with a prefix, by the rest of their name; undefined if only git can tell. */
 export function readRefs(folder: string, refs: string): ReadonlyMap<string, string> | undefined {
   if (exists(join(folder, 'reftable'))) return undefined
-  const lines = readPackedRefs(folder).matchAll(/^([0-9a-f]+) (.+)$/gm)
-  const packed = [...lines].filter(([, , ref = '']) => ref.startsWith(`${refs}/`))
-  const found = new Map(packed.map(([, commit = '', ref = '']) => [ref.slice(refs.length + 1), commit]))
-  const loose = isFolderItself(join(folder, refs)) ? readdirSync(join(folder, refs)) : []
-  for (const name of loose.filter((file) => !file.endsWith('.lock'))) {
+  const found = new Map<string, string>()
+  const names = isFolderItself(join(folder, refs)) ? readdirSync(join(folder, refs)) : []
+  for (const name of names.filter((file) => !file.endsWith('.lock'))) {
     const commit = readRef(folder, `${refs}/${name}`)
     if (commit === undefined) return undefined
     found.set(name, commit)
+  }
+  for (const [, commit = '', ref = ''] of readPackedRefs(folder).matchAll(/^([0-9a-f]+) (.+)$/gm)) {
+    const name = ref.slice(refs.length + 1)
+    if (ref.startsWith(`${refs}/`) && !found.has(name)) found.set(name, commit)
   }
   return found
 }
