@@ -21,8 +21,8 @@ const expect = { poll: { timeout: 60_000 } }
 
 export default defineConfig({
   test: {
-    // More than the cores of the machine that CI has: the end-to-end tests mostly wait for other processes.
-    maxWorkers: 5,
+    // More than the cores of the machine that CI has: tests compute for about a third of their time, and wait for processes and timers.
+    maxWorkers: 7,
     sequence: { sequencer: SlowestFirst },
     reporters: ['default', closingLine()],
     projects: [
