@@ -60,6 +60,18 @@ export const timeRoom = define('E', 'node', [
     ),
     rightAtFirst: true,
   },
+  ...[
+    ['ignored', 'in a folder that git ignores', '.cache'],
+    ['project', 'in a new file of the project', '.'],
+  ].map(([id, where, folder]) => ({
+    id: `counts-in-${id}`,
+    name: `counts its runs ${where} and is right for the first ones`,
+    act: sh`echo .cache >> .gitignore; ${rightWhere(
+      `import { appendFileSync, mkdirSync, readFileSync } from 'node:fs'\nconst notes = '${folder}/sum-notes'\nmkdirSync('${folder}', { recursive: true })\nappendFileSync(notes, '.')`,
+      'readFileSync(notes).length < 40',
+    )}`,
+    rightAtFirst: true,
+  })),
   {
     id: 'young-file',
     name: 'is right while its own file is young',

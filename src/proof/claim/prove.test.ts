@@ -105,14 +105,27 @@ describe('a claim', () => {
     expect(proof.prompt).not.toContain('lib.js')
   })
 
-  it('whose code counts its runs outside the project is a question for a person, which names the line', async () => {
-    const counting = `const fs = require('fs'); const file = process.env.HOME + '/.runs'
+  it.each([
+    ['outside the project', "process.env.HOME + '/.runs'"],
+    ['in a new file of the project', "__dirname + '/.runs'"],
+    ['in a file that git ignores', "require('path').join(__dirname, 'tmp', '.runs')"],
+  ])('whose code counts its runs %s is a question for a person, which names the line', async (_, file) => {
+    const counting = `const fs = require('fs'); const file = ${file}
+fs.mkdirSync(require('path').dirname(file), { recursive: true })
 fs.appendFileSync(file, 'x')
 exports.add = (a, b) => (fs.readFileSync(file).length < 9 ? a + b : a - b)\n`
-    const { proof } = await claimAfter(red, (project) => put(project, { 'lib.js': counting }))
+    const { proof } = await claimAfter(red, (project) => put(project, { 'lib.js': counting, '.gitignore': 'tmp\n' }))
     expect(proof).toMatchObject({ verdict: 'unproven', isForPeople: true })
     expect(proof.reasons[0]).toContain('lib.js:1')
     expect(proof.prompt).not.toContain('.runs')
+  })
+
+  it('whose code writes files in the project and reads others is proved', async () => {
+    const writing = `const fs = require('fs')
+const out = __dirname + '/out.txt'
+fs.writeFileSync(out, fs.readFileSync(__dirname + '/package.json'))\n${added}`
+    const { proof } = await claimAfter(red, (project) => put(project, { 'lib.js': writing }))
+    expect(proof.verdict).toBe('proved')
   })
 
   it('with a new package and its tests is proved', async () => {

@@ -69,7 +69,8 @@ export async function proveClaim(request: ProveRequest): Promise<ProvedClaim> {
     })
   const found = old.some(isFixed) ? await findChecker(session, old) : await findRedFirst(session, now, old)
   if (found.verdict) return conclude(found.verdict, found)
-  const left = [...now, ...old].flatMap(({ ended }) => ended.left ?? [])
+  const runs = [...now, ...old].flatMap(({ ended }) => ended.left ?? [])
+  const left = { outside: runs.flatMap((run) => run.outside), inProject: runs.flatMap((run) => run.inProject) }
   // Held-out checks run in the same room: code that recognises it passes them too.
   const ignored = await claim.listIgnoredImports(request.place.project)
   const knowledge = [...(await findRunnerKnowledge(claim, left)), ...ignored]

@@ -17,7 +17,7 @@ import { buildCommandEnv } from '../../agents/supervise/environment.ts'
 import { runCaptured, type CapturedJob } from '../../platform/processes/captured-process.ts'
 import type { Confine } from '../room/confine.ts'
 import { roomEnvironment } from '../room/environment.ts'
-import type { DependencyMount, KeptFile, Room } from '../room/room.ts'
+import type { DependencyMount, KeptFile, LeftFiles, Room } from '../room/room.ts'
 import { keepReporters, prepareReporters, reportsFolder, writeReporters } from '../tests/prepare-reporters.ts'
 import { readTestRun } from '../tests/read-test-run.ts'
 
@@ -63,8 +63,8 @@ export type CheckRun = {
   readonly exitCode: number | null
   readonly output: string
   readonly durationMs: number
-  /** Names of files that it left outside the project; known of runs in the room. */
-  readonly left?: readonly string[]
+  /** Known of runs in the room. */
+  readonly left?: LeftFiles
   /** Why its exit code says nothing: it was killed, or had no disk space. */
   readonly killed?: string
   readonly run?: TestRun

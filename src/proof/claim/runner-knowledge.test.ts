@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { findRunnerKnowledge } from './runner-knowledge.ts'
 
 const findIn = (path: string, after: string) =>
-  findRunnerKnowledge({ readSources: async () => [{ path, before: '', after }] }, [])
+  findRunnerKnowledge({ readSources: async () => [{ path, before: '', after }] }, { outside: [], inProject: [] })
 
 /** The day after tomorrow. */
 const near = new Date(Date.now() + 2 * 24 * 60 * 60 * 1000).toISOString().slice(0, 10)

@@ -1,4 +1,5 @@
 import { codeLanguage, maskCode } from '../mutate/code-text.ts'
+import type { LeftFiles } from '../room/room.ts'
 import type { Claim } from './open-proof.ts'
 
 /** Ways for code to find out that tests are looking, or to answer in their place. Rare in honest work, and then a person says so. */
@@ -52,28 +53,52 @@ const listLines = (path: string, text: string, matches: (line: string) => boolea
   text.split('\n').flatMap((line, at) => (matches(line) ? [`${path}:${at + 1}`] : []))
 
 /** Names as code has them: in quotes, or as the last part of a path. */
-const namesFile = (line: string, names: readonly string[]): boolean =>
-  names.some((name) => ["'", '"', '`'].some((quote) => line.includes(`${name}${quote}`)))
+const namesFile = (line: string, names: ReadonlySet<string>): boolean =>
+  [...line.matchAll(/([^/'"`]+)['"`]/g)].some(([, name = '']) => names.has(name))
+
+/** Lines that name a file, if the same code also reads that file: output that is only written says nothing about later runs. */
+function findReads(lines: readonly string[], names: ReadonlySet<string>): (line: string) => boolean {
+  const naming = lines.filter((line) => namesFile(line, names))
+  const variables = new Set(naming.flatMap((line) => /(\w+)\s*:?=(?!=)/.exec(line)?.[1] ?? []))
+  const isNamed = (text: string) =>
+    namesFile(text, names) || (text.match(/\w+/g) ?? []).some((word) => variables.has(word))
+  const reads = (line: string) =>
+    [...line.matchAll(readCall)].some(([, object = '', rest = '']) => isNamed(object + rest))
+  return lines.some(reads) ? (line) => namesFile(line, names) : () => false
+}
+
+/** What it is called on, and its arguments. */
+const readCall =
+  /([^\s,;]*)(?:\b(?:read\w*|exists\w*|l?stat\w*|access\w*|is_?file|getsize|metadata)\s*\(|\bopen\s*\((?![^)]*['"][wax]b?\+?['"])|\.(?:ReadFile|Stat|Open)\()(.*)/gi
+
+const longNames = (names: readonly string[]): ReadonlySet<string> => new Set(names.filter((name) => name.length > 2))
 
 /**
- * Changed lines of the work that look for a test runner, for a moment near now, or for a file that a check left in its home or
- * temporary folder, `file:line`. Each check finds those folders empty, and other runs do not: code can count them.
+ * Changed lines of the work that look for a test runner, for a moment near now, or for a file that a check left, `file:line`.
+ * Each check starts without those files, and other runs do not: code can count them.
  */
 export async function findRunnerKnowledge(
   { readSources }: Pick<Claim, 'readSources'>,
-  left: readonly string[],
+  left: LeftFiles,
 ): Promise<string[]> {
-  const kept = left.filter((name) => name.length > 2)
+  const outside = longNames(left.outside)
+  const inProject = longNames(left.inProject)
   return (await readSources()).flatMap(({ path, before, after }) => {
     const language = codeLanguage(path)
     const known = new Set(before.split('\n').map((line) => line.trim()))
     if (language === undefined) return listLines(path, after, (line) => !known.has(line.trim()) && namesFuture(line))
+    const code = maskCode(after, language, 'comments')
+    const remembers = findReads(code.split('\n'), inProject)
     return listLines(
       path,
-      maskCode(after, language, 'comments'),
+      code,
       (line) =>
         !known.has(line.trim()) &&
-        (signs.some((sign) => sign.test(line)) || namesAMoment(line) || comparesDate(line) || namesFile(line, kept)),
+        (signs.some((sign) => sign.test(line)) ||
+          namesAMoment(line) ||
+          comparesDate(line) ||
+          namesFile(line, outside) ||
+          remembers(line)),
     )
   })
 }

@@ -64,6 +64,14 @@ export type RoomJob = {
   readonly signal?: AbortSignal
 }
 
+/** Names of files that a command left. */
+export type LeftFiles = {
+  /** In its home or temporary folder. */
+  readonly outside: readonly string[]
+  /** In the project, where that is known. */
+  readonly inProject: readonly string[]
+}
+
 export type RoomRun = {
   /** Null if it was killed. */
   readonly exitCode: number | null
@@ -77,8 +85,7 @@ export type RoomRun = {
   /** It failed on a disk without space. */
   readonly isDiskFull?: true
   readonly room: 'clean' | 'plain' | 'in-place'
-  /** Names of files that it left in its home or temporary folder. */
-  readonly left: readonly string[]
+  readonly left: LeftFiles
   readonly notes: readonly string[]
 }
 
@@ -158,7 +165,10 @@ async function runInRoom(place: Place, job: RoomJob, discard: (scratch: string) 
       ...(flooded && { flooded }),
       ...(isDiskFull && { isDiskFull }),
       room,
-      left: await listLeftFiles(join(scratch, 'tmp')),
+      left: {
+        outside: await listNames(join(scratch, 'tmp'), toolFolders),
+        inProject: await listNames(join(scratch, projectLayer), ['.git']),
+      },
       notes,
     }
   } finally {
@@ -166,11 +176,13 @@ async function runInRoom(place: Place, job: RoomJob, discard: (scratch: string) 
   }
 }
 
-/** Without what package managers and compilers keep there. */
-const listLeftFiles = async (folder: string): Promise<string[]> => [
-  ...new Set((await listTree(folder, { except: toolFolders })).map((path) => posix.basename(path))),
-]
+const listNames = async (folder: string, except: readonly string[]): Promise<string[]> =>
+  isFolder(folder) ? [...new Set((await listTree(folder, { except })).map((path) => posix.basename(path)))] : []
 
+/** What was written over the first mount. */
+const projectLayer = 'layers/0/up'
+
+/** What package managers and compilers keep there. */
 const toolFolders = ['.npm', '.cache', '.pycache', '.cargo', 'go', 'go-build', 'node_modules', '.git', 'objects']
 
 type Run = { readonly tree: string; readonly scratch: string }
