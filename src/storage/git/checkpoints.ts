@@ -47,7 +47,7 @@ async function commitTree(
   }
   const commit = await writeCommit(repository, { tree, message, parent: last?.commit })
   treesByCommit.set(commit, tree)
-  const unpinned = await updateRefs(repository, { [name]: commit, last: commit, [movedMarker]: marker && commit })
+  const unpinned = await updateRefs(repository, { [movedMarker]: marker && commit, [name]: commit, last: commit })
   return { commit, isNew: true, skipped, unpinned }
 }
 
@@ -72,7 +72,7 @@ const movedMarker = 'restored'
 
 /** Continues from another commit than that of the newest iteration. */
 export const moveLastCheckpoint = (repository: Repository, commit: string): Promise<string | undefined> =>
-  updateRefs(repository, { last: commit, [movedMarker]: commit })
+  updateRefs(repository, { [movedMarker]: commit, last: commit })
 
 /** Trees of commits that this process has written or read. */
 const treesByCommit = new Map<string, string>()
@@ -92,8 +92,8 @@ export async function readTreeId(repository: Repository, commit: string): Promis
 }
 
 /**
- * Sets and deletes refs in the store in one transaction, then in the user's repository. Resolves with the reason if the second
- * failed: the store has everything, so a broken repository loses no checkpoint.
+ * Sets and deletes refs in the store in this order, which a kill may cut short, then in the user's repository. Resolves with the
+ * reason if the second failed: the store has everything, so a broken repository loses no checkpoint.
  */
 export async function updateRefs(repository: Repository, commits: RefChanges): Promise<string | undefined> {
   await changeStoreRefs(repository, commits)
