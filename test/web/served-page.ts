@@ -34,10 +34,15 @@ export function createServedPages(browserOptions: Parameters<typeof launchBrowse
   return {
     browser: () => browser,
     /** In a project folder: embedded database, built-in machine, no account. */
-    serve: async (args: readonly string[] = [], more: NodeJS.ProcessEnv = {}): Promise<PageUnderTest> => {
+    serve: async (
+      args: readonly string[] = [],
+      more: NodeJS.ProcessEnv = {},
+      machinePolicy?: string,
+    ): Promise<PageUnderTest> => {
       const folder = realpathSync(mkdtempSync(join(tmpdir(), 'ralph-test-')))
       const [home, project] = [join(folder, 'home'), join(folder, 'project')]
-      mkdirSync(home)
+      mkdirSync(join(home, '.ralph'), { recursive: true })
+      if (machinePolicy !== undefined) writeFileSync(join(home, '.ralph/machine.yaml'), machinePolicy)
       createRepository(project)
       const env = { ...process.env, HOME: home, RALPH_HOME: join(home, '.ralph'), DATABASE_URL: undefined, ...more }
       const child = spawn(process.execPath, [ralphProgram, 'serve', '--port', '0', '--json', ...args], {

@@ -1,5 +1,7 @@
+import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { createTestFolder } from '../support/folder.ts'
 import { createPageAgent, createRepository, createServedPages } from './served-page.ts'
 
 const { serve, open } = createServedPages()
@@ -77,4 +79,35 @@ it('starts the agent on screen from every place, and preselects none elsewhere; 
   expect((await api.listSprints({})).items.length).toBe(1)
   release(1)
   expect(complaints.lines).toEqual([])
+}, 240_000)
+
+it('shows what the owner of the machine allows, and starts nothing that its policy refuses', async () => {
+  const programs = createTestFolder()
+  writeFileSync(join(programs, 'claude'), '#!/bin/sh\necho "2.0.0 (Claude Code)"\n', { mode: 0o755 })
+  const PATH = `${programs}:${process.env['PATH']}`
+  const { address, origin, folder, project, api } = await serve([], { PATH }, 'programs: [claude]\n')
+  const { program, control } = createPageAgent(folder)
+  const { id } = await api.createAgent({ name: 'zebra', workspace: { kind: 'folder', path: project }, program })
+  const { page, see } = await open(address)
+  await see('zebra')
+  await page.keyboard.press('n')
+  await page.getByLabel('Task').fill('Count')
+  await page.getByLabel('Where', { exact: true }).fill('zeb')
+  await page.getByRole('option', { name: /^zebra on/ }).click()
+  const refusal = /the policy of this machine \(machine\.yaml\) does not allow the program/i
+  await see(refusal)
+  await page.getByLabel('Agent program').selectOption('claude')
+  await page.getByText(/^The owner of .+ limits it \(machine\.yaml\)$/).click()
+  const lines = page.getByRole('listitem').filter({ hasText: /^(?:programs|commands|widen|updates): / })
+  expect(await lines.allTextContents()).toEqual([
+    'programs: claude',
+    'commands: none',
+    'widen: false',
+    'updates: false',
+  ])
+
+  const { sprintId } = await api.startRalphMode({ agentId: id, taskDescription: 'Count', doneWhen: [] })
+  await page.goto(`${origin}/sprints/${sprintId}`)
+  await see(refusal)
+  expect(readdirSync(control)).toEqual([])
 }, 240_000)
