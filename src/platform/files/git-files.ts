@@ -67,7 +67,7 @@ export function writeLooseObject(objects: string, { id, file }: LooseObject): vo
   const path = objectFile(objects, id)
   createFolderLike(dirname(path), objects)
   // A draft of a killed process has the name that `git gc` removes.
-  replaceFile(join(dirname(path), `tmp_obj_${randomUUID()}`), path, { content: file, mode: 0o444 })
+  replaceFile(join(dirname(path), `tmp_obj_${randomUUID()}`), path, file, 0o444)
 }
 
 export const objectFile = (objects: string, id: string): string => join(objects, id.slice(0, 2), id.slice(2))
@@ -121,8 +121,7 @@ export function writeRefs(folder: string, commits: RefChanges): boolean {
     for (const [ref, commit] of changes) {
       const path = join(folder, ref)
       createFolderLike(dirname(path), join(folder, 'refs'))
-      // As git does: after a power cut, an empty ref would break the user's repository.
-      replaceFile(`${path}.lock`, path, { content: `${commit}\n`, mode: 0o666, flush: true })
+      replaceFile(`${path}.lock`, path, `${commit}\n`, 0o666)
     }
     return true
   } catch {
@@ -138,11 +137,9 @@ function createFolderLike(path: string, top: string): void {
   if (hasGroupWrite(top)) chmodSync(path, statSync(top).mode & 0o7777)
 }
 
-type FileWrite = { readonly content: string | Buffer; readonly mode: number; readonly flush?: boolean }
-
-function replaceFile(draft: string, path: string, { content, mode, flush = false }: FileWrite): void {
+function replaceFile(draft: string, path: string, content: string | Buffer, mode: number): void {
   try {
-    writeFileSync(draft, content, { flag: 'wx', mode, flush })
+    writeFileSync(draft, content, { flag: 'wx', mode })
     const created = statSync(draft).mode & 0o777
     if (hasGroupWrite(dirname(path))) chmodSync(draft, created | ((created & 0o600) >> 3))
     renameSync(draft, path)
