@@ -89,11 +89,7 @@ function namespacesCommand(plan: CellPlan, tools: CellTools): string[] {
 }
 
 /** The last user namespace would grant its first program every capability in it. */
-const dropRights = [
-  'setpriv',
-  ...['--bounding-set=-all', '--inh-caps=-all', '--ambient-caps=-all', '--no-new-privs'],
-  '--',
-]
+const dropRights = ['setpriv', '--bounding-set=-all', '--inh-caps=-all', '--ambient-caps=-all', '--no-new-privs', '--']
 
 /** The place for a mount, where nothing is there yet. */
 const make = `make_folder() { [ -e "$1" ] || mkdir -p "$1"; }
